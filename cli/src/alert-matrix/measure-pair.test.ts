@@ -21,7 +21,7 @@ interface FakePlatform {
   readonly firing?: (ms: number) => readonly string[];
   readonly history?: readonly Partial<PagerEvent>[];
   readonly outcomes?: readonly Partial<OrderOutcome>[];
-  readonly sent?: { readonly all: number; readonly late: number };
+  readonly sent?: { readonly sent: number; readonly late: number };
   readonly witness?: Lease['witness'];
   readonly shipped?: (ids: readonly string[]) => ReadonlyMap<string, number>;
   readonly scraped?: number;
@@ -45,7 +45,7 @@ async function measure(fake: FakePlatform = {}, pair: Pair = aPair('down'), sign
       return {
         startedAt: START,
         outcomes: (fake.outcomes ?? []).map((one) => ({ sentAt: START, tookMs: 10, http: 201, ...one })),
-        sent: fake.sent ?? { all: 100, late: 0 },
+        sent: fake.sent ?? { sent: 100, late: 0 },
         stop: async () => note('no load'),
       };
     },
@@ -132,7 +132,7 @@ describe('is unknown', () => {
     ],
     [
       'where orders were sent late',
-      { sent: { all: 100, late: 6 } },
+      { sent: { sent: 100, late: 6 } },
       '6 of 100 orders were sent late: the machine is too busy',
     ],
     ['where scrapes are missing', { scraped: 0.89 }, 'Prometheus scraped 89 % of the seconds: the machine is too busy'],

@@ -230,7 +230,7 @@ async function readShipments({ ports, load, problems }: Measuring): Promise<Ship
 
 /** A machine that is too busy for the load, or for Prometheus, shows nothing about alerts. */
 async function problemsOfEvidence({ ports, load }: Measuring, endedMs: number): Promise<readonly string[]> {
-  const { all, late } = load.sent;
+  const { sent: all, late } = load.sent;
   const scraped = await ports.scrapedShare(Math.floor(endedMs / 1_000)).catch((error: unknown) => messageOf(error));
   return [
     ...(late > MOST.lateSends * all ? [`${late} of ${all} orders were sent late: the machine is too busy`] : []),

@@ -1,5 +1,6 @@
 import { mixedOrder } from '../../../scenarios/lib/order-mix.ts';
 import type { RunClock } from '../shared/clock.ts';
+import { type OpenLoop, startOpenLoop } from '../shared/open-loop.ts';
 import type { OrderOutcome } from './order-outcomes.ts';
 
 /** Orders that go on until they are stopped. */
@@ -9,7 +10,7 @@ export interface MixedLoad {
   /** Those that have ended so far. */
   readonly outcomes: readonly OrderOutcome[];
   /** Orders sent, and those of them that were sent more than 100 ms after their time. */
-  readonly sent: { readonly all: number; readonly late: number };
+  readonly sent: OpenLoop['counts'];
   /** No further ones; resolves when the last has ended. */
   stop(): Promise<void>;
 }
@@ -28,7 +29,6 @@ export interface MixedLoadOptions {
 
 /** Longer than any response of the gateway takes, ms. */
 const CLIENT_TIMEOUT_MS = 12_000;
-const LATE_MS = 100;
 
 /** Orders at a rate, whatever becomes of them. */
 export function startMixedLoad(options: MixedLoadOptions): MixedLoad {
@@ -36,24 +36,13 @@ export function startMixedLoad(options: MixedLoadOptions): MixedLoad {
   const bodyOf = options.bodyOf ?? ((index) => mixedOrder(seed, name, index).body);
   const over = new AbortController();
   const outcomes: OrderOutcome[] = [];
-  const sent = { all: 0, late: 0 };
-  const inFlight = new Set<Promise<void>>();
   const startedAt = clock.date().getTime();
-  const sending = sendAll();
-
-  async function sendAll(): Promise<void> {
-    const began = clock.now();
-    for (let index = 0; ; index++) {
-      const waitMs = began + (index * 1_000) / rate - clock.now();
-      if (waitMs > 0) await clock.sleep(waitMs, over.signal).catch(() => undefined); // Stopped: checked next.
-      if (over.signal.aborted) return;
-      sent.all++;
-      if (waitMs < -LATE_MS) sent.late++;
-      const order = send(index).then((outcome) => void outcomes.push(outcome));
-      inFlight.add(order);
-      void order.then(() => inFlight.delete(order));
-    }
-  }
+  const { counts, done } = startOpenLoop({
+    clock,
+    signal: over.signal,
+    gapMs: () => 1_000 / rate,
+    send: async (index) => outcomes.push(await send(index)),
+  });
 
   /** Never rejects: no response is an outcome. */
   async function send(index: number): Promise<OrderOutcome> {
@@ -77,11 +66,10 @@ export function startMixedLoad(options: MixedLoadOptions): MixedLoad {
   return {
     startedAt,
     outcomes,
-    sent,
+    sent: counts,
     async stop() {
       over.abort();
-      await sending;
-      await Promise.all(inFlight);
+      await done;
     },
   };
 }

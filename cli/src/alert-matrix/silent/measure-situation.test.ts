@@ -50,7 +50,7 @@ function surroundings(more: Partial<SituationPorts> = {}) {
     return {
       startedAt: STARTED + now,
       outcomes: [order],
-      sent: { all: 100, late },
+      sent: { sent: 100, late },
       stop: async () => void did.push('stop'),
     };
   }

@@ -86,7 +86,7 @@ async function carryOut(
   } finally {
     await load?.stop();
     measured.outcomes.push(...(load?.outcomes ?? []));
-    measured.sent += load?.sent.all ?? 0;
+    measured.sent += load?.sent.sent ?? 0;
     measured.late += load?.sent.late ?? 0;
   }
 }

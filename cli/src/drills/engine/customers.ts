@@ -1,4 +1,5 @@
 import type { RunClock } from '../../shared/clock.ts';
+import { startOpenLoop } from '../../shared/open-loop.ts';
 import type { OrderRequest, PlaceResponse } from '../../shop/gateway-client.ts';
 import { uniform } from '../seal/uniform.ts';
 
@@ -43,7 +44,6 @@ export interface Customers {
 /** Orders a second. */
 export const RATE = 8;
 const SLOW_MS = 1_000;
-const LATE_MS = 100;
 const REPEAT_AFTER_MS = 1_000;
 const MOST_REPEATS = 3;
 
@@ -92,10 +92,9 @@ export function isExpected(kind: OrderKind, response: PlaceResponse): boolean {
 /** Places orders at a rate, whatever becomes of them (open loop): a shop that slows down gets no fewer. */
 export function startCustomers({ seed, clock, place, onConfirmed }: CustomersOptions): Customers {
   const over = new AbortController();
-  const inFlight = new Set<Promise<void>>();
   let load = { factor: 1, repeats: false };
   let counts = { sent: 0, good: 0, failed: 0, slow: 0 };
-  let [sent, late] = [0, 0];
+  let sent = 0;
 
   const send = async (order: CustomerOrder, repeat: number): Promise<void> => {
     counts.sent++;
@@ -113,34 +112,25 @@ export function startCustomers({ seed, clock, place, onConfirmed }: CustomersOpt
     if (!over.signal.aborted) await send(order, repeat + 1);
   };
 
-  const run = async () => {
-    let due = clock.now();
-    for (let number = 1; !over.signal.aborted; number++) {
-      const waitMs = due - clock.now();
-      if (waitMs > 0) await clock.sleep(waitMs, over.signal).catch(() => undefined); // Stopped: checked next.
-      if (over.signal.aborted) return;
-      if (waitMs < -LATE_MS) late++;
-      const sending = send(orderOf(seed, number), 0);
-      inFlight.add(sending);
-      void sending.finally(() => inFlight.delete(sending));
-      due += 1000 / (RATE * load.factor);
-    }
-  };
-  const running = run();
+  const loop = startOpenLoop({
+    clock,
+    signal: over.signal,
+    gapMs: () => 1000 / (RATE * load.factor),
+    send: (index) => send(orderOf(seed, index + 1), 0),
+  });
   return {
     take() {
       const taken = counts;
       counts = { sent: 0, good: 0, failed: 0, slow: 0 };
       return taken;
     },
-    sums: () => ({ sent, late }),
+    sums: () => ({ sent, late: loop.counts.late }),
     setLoad(wanted) {
       load = wanted;
     },
     async stop() {
       over.abort();
-      await running;
-      await Promise.all(inFlight);
+      await loop.done;
     },
   };
 }

@@ -1,3 +1,4 @@
+import { LATE_MS, startOpenLoop } from '../../../shared/open-loop.ts';
 import type { LoadProvider } from '../../format/schema.ts';
 import { createRandom } from '../random.ts';
 import type { RunContext } from '../run-context.ts';
@@ -5,9 +6,6 @@ import type { Load, LoadSummary } from '../running-loads.ts';
 import { type StepResult, unknown } from '../step-result.ts';
 import { keyOf, linesOf } from './orders.ts';
 import { placeOrder } from './place-order.ts';
-
-/** Later than this an order is not where its rate puts it, ms. */
-const LATE_MS = 100;
 
 /**
  * Starts orders at a rate, whatever becomes of them (open loop): a system that slows down gets no fewer. Arrivals are
@@ -30,19 +28,13 @@ async function run(
   const { clock, seed, runId, orders } = context;
   const random = createRandom(`${seed} ${step}`);
   const gapMs = () => (provider.arrivals === 'random' ? -Math.log(1 - random()) : 1) * (1000 / provider.rate);
-  const began = clock.now();
-  const inFlight: Promise<unknown>[] = [];
-  let late = 0;
-  for (let due = 0; provider.for === undefined || due < provider.for; due += gapMs()) {
-    const waitMs = began + due - clock.now();
-    if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined); // Aborted: checked next.
-    if (signal.aborted) break;
-    if (waitMs < -LATE_MS) late++;
+  const send = () => {
     const key = keyOf(provider.key, runId, orders.orders.length + 1);
-    inFlight.push(placeOrder({ step, key, lines: linesOf(provider) }, provider.timeout, context));
-  }
-  await Promise.all(inFlight);
-  return { sent: inFlight.length, late };
+    return placeOrder({ step, key, lines: linesOf(provider) }, provider.timeout, context);
+  };
+  const { counts, done } = startOpenLoop({ clock, signal, forMs: provider.for, gapMs, send });
+  await done;
+  return counts;
 }
 
 /**
