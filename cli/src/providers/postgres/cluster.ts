@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { complaintOf, type ProgramOptions, runProgram } from '../../process/run-program.ts';
 import { newestFirst } from '../executables.ts';
 import type { PostgresBinaries } from './binaries.ts';
-import { isReachableByAll, openPlace, type Place, type RunAs } from './place.ts';
+import { claimPlace, isReachableByAll, openPlace, type Place, type RunAs } from './place.ts';
 import { scramVerifier } from './scram.ts';
 
 /** The superuser of every cluster; its password is a secret of the project. */
@@ -24,6 +24,7 @@ export async function createCluster(options: {
 }): Promise<void> {
   const { binaries, place, cacheDir, password } = options;
   await openPlace(place);
+  await claimPlace(place);
   if (existsSync(join(place.dataDir, 'PG_VERSION'))) return;
   await removeDrafts(place);
   const draft = join(place.base, `draft-${process.pid}`);

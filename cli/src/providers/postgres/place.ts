@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
-import { chmod, chown, lstat, mkdir, readFile, stat } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { chmod, chown, lstat, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { readProcFile } from '../../process/proc.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as this user. */
 export interface RunAs {
@@ -14,6 +15,8 @@ export interface Place {
   /** Folder for everything PostgreSQL stores, owned by its user, mode 0700. */
   readonly base: string;
   readonly dataDir: string;
+  /** For a folder outside the state directory: says inside it whose folder that is. */
+  readonly claimFile?: string;
   /** Undefined: as ourselves. */
   readonly runAs: RunAs | undefined;
 }
@@ -24,8 +27,12 @@ export interface Place {
  */
 export async function choosePlace(stateDir: string): Promise<Place> {
   const runAs = process.geteuid?.() === 0 ? await unprivilegedUser() : undefined;
-  const base = runAs === undefined ? join(stateDir, 'data', 'postgres') : outsideFolder(stateDir);
-  return { base, dataDir: join(base, 'data'), runAs };
+  if (runAs === undefined) {
+    const base = join(stateDir, 'data', 'postgres');
+    return { base, dataDir: join(base, 'data'), runAs };
+  }
+  const base = outsideFolder(stateDir);
+  return { base, dataDir: join(base, 'data'), claimFile: join(stateDir, 'data', 'postgres-claim'), runAs };
 }
 
 /** The folder outside the state directory that a cluster started by root uses. A removal of the data removes it too. */
@@ -44,6 +51,39 @@ export async function openPlace({ base, runAs }: Place): Promise<void> {
   }
   if (runAs !== undefined) await chown(base, runAs.uid, runAs.gid);
   await chmod(base, 0o700);
+}
+
+/**
+ * Removes a cluster whose state directory was deleted, as with a clone that was removed and cloned again: its passwords went
+ * with it, so nobody can use it. A cluster without a claim, of an earlier version, is taken over.
+ */
+export async function claimPlace({ base, dataDir, claimFile }: Place): Promise<void> {
+  if (claimFile === undefined) return;
+  const inside = join(base, 'claim');
+  const [ours, theirs] = await Promise.all([contentOf(claimFile), contentOf(inside)]);
+  if (ours !== undefined && ours === theirs) return;
+  if (theirs !== undefined) await removeUnusedCluster(dataDir);
+  const claim = randomUUID();
+  await mkdir(dirname(claimFile), { recursive: true, mode: 0o700 });
+  await writeFile(inside, claim, { mode: 0o600 });
+  await writeFile(claimFile, claim, { mode: 0o600 });
+}
+
+async function removeUnusedCluster(dataDir: string): Promise<void> {
+  const pid = Number((await contentOf(join(dataDir, 'postmaster.pid')))?.split('\n', 1)[0]);
+  if (pid > 0 && readProcFile(pid, 'cmdline')?.includes(dataDir)) {
+    throw new Error(`${dataDir}: PostgreSQL ${pid} of a clone that was deleted still runs there; end it with "kill ${pid}"`);
+  }
+  await rm(dataDir, { recursive: true, force: true });
+}
+
+async function contentOf(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** True when every user may pass through each folder above `path`, so that another user can use what is in it. */
