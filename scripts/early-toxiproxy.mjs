@@ -10,11 +10,12 @@ import { access, chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
-// What cli/src/providers/ has of Toxiproxy; a test compares them.
+// What cli/src/providers/ has of Toxiproxy and of builds; a test compares them.
 const VERSION = 'v2.12.0';
 const MODULE = 'github.com/Shopify/toxiproxy/v2';
 const MAIN_PACKAGE = './cmd/server';
 const RELEASES = 'https://github.com/';
+const BUILD_OPTIONS = ['-trimpath', '-gcflags=all=-dwarf=false', '-ldflags=-s -w'];
 
 /** A host that does not respond by then is not one to download from. */
 const HOST_LIMIT_MS = 3_000;
@@ -59,7 +60,13 @@ async function isNeeded() {
 /** Resolves with what it printed; rejects with its exit code and what it complained about. */
 function go(args, cwd, draft) {
   return new Promise((resolve, reject) => {
-    const own = { GOPATH: join(draft, 'path'), GOCACHE: join(draft, 'cache'), GOFLAGS: '-modcacherw' };
+    // The same program whether or not there is a C compiler.
+    const own = {
+      GOPATH: join(draft, 'path'),
+      GOCACHE: join(draft, 'cache'),
+      GOFLAGS: '-modcacherw',
+      CGO_ENABLED: '0',
+    };
     const child = spawn('go', args, { cwd, env: { ...env, ...own }, signal: over.signal });
     let said = '';
     let complaint = '';
@@ -79,7 +86,7 @@ async function build() {
   try {
     const { Dir } = JSON.parse(await go(['mod', 'download', '-json', `${MODULE}@${VERSION}`], draft, draft));
     const built = join(draft, 'program');
-    await go(['build', '-trimpath', '-o', built, MAIN_PACKAGE], Dir, draft);
+    await go(['build', ...BUILD_OPTIONS, '-o', built, MAIN_PACKAGE], Dir, draft);
     await chmod(built, 0o755);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     await rename(built, target);

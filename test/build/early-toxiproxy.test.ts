@@ -34,7 +34,10 @@ const goProgram = (first: string) => `#!/bin/sh
 ${first}
 case $1 in
   mod) mkdir -p "$GOPATH/sources"; echo "$4" >"$GOPATH/sources/module"; echo "{\\"Dir\\": \\"$GOPATH/sources\\"}" ;;
-  build) { echo '#!/bin/sh'; echo "# $(cat module) $5"; } >"$4" ;;
+  build)
+    options=
+    while [ "$1" != -o ]; do options="$options $1"; shift; done
+    { echo '#!/bin/sh'; echo "# $(cat module)$options $3 CGO_ENABLED=$CGO_ENABLED"; } >"$2" ;;
 esac
 `;
 
@@ -61,14 +64,25 @@ const filesOf = (path: string) => readdir(path).catch(() => [] as string[]);
 it('builds the module that setup would build, where setup looks for it', async () => {
   await put('go', goProgram(''));
   expect(await ended(start())).toEqual({ code: 0, said: '' });
-  expect(await readFile(target, 'utf8')).toContain('# github.com/Shopify/toxiproxy/v2@v2.12.0 ./cmd/server');
+  const built = await readFile(target, 'utf8');
+  expect(built).toMatch(/^# github.com\/Shopify\/toxiproxy\/v2@v2.12.0 build .* \.\/cmd\/server CGO_ENABLED=0$/m);
   expect((await stat(target)).mode & 0o777).toBe(0o755);
   expect(await filesOf(cacheDir)).toEqual([`toxiproxy-server-${toxiproxyRelease.version}`]);
   const env = { PATH: '/nowhere', XDG_CACHE_HOME: dirname(cacheDir) };
   const context = inspectionContext(openProject('shop', cloneRoot(), env), env);
   const ways = await Promise.all(toxiproxyProviders(context).map((way) => way.check()));
   expect(ways.find(({ kind }) => kind === 'cache')).toMatchObject({ available: true, detail: target });
+  await rm(cacheDir, { recursive: true });
+  await setupBuilds();
+  expect(await readFile(target, 'utf8'), 'what setup builds').toBe(built);
 });
+
+async function setupBuilds(): Promise<void> {
+  const env = { PATH: [join(folder, 'bin'), '/usr/bin', '/bin'].join(delimiter), XDG_CACHE_HOME: dirname(cacheDir) };
+  const context = inspectionContext(openProject('shop', cloneRoot(), env), env);
+  const way = toxiproxyProviders(context).find(({ kind }) => kind === 'go');
+  await way?.install?.(() => undefined);
+}
 
 it.each([
   ['there is one at a URL', { SHOPCTL_TOXIPROXY_URL: 'http://127.0.0.1:8474' }, 'go'],

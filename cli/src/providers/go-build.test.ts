@@ -48,8 +48,8 @@ it('the program and what belongs to it are built in their module, whatever its w
   await build();
   expect((await readFile(join(folder, 'calls'), 'utf8')).trim().split('\n')).toEqual([
     'off mod download -json example.org/tool@v1.0.0',
-    'off build -trimpath -tags small -ldflags -X main.Version=1 -o DRAFT/program-0 ./cmd/helper',
-    'off build -trimpath -tags small -ldflags -X main.Version=1 -o DRAFT/program-1 ./cmd/tool',
+    'off build -trimpath -gcflags=all=-dwarf=false -tags small -ldflags=-s -w -X main.Version=1 -o DRAFT/program-0 ./cmd/helper',
+    'off build -trimpath -gcflags=all=-dwarf=false -tags small -ldflags=-s -w -X main.Version=1 -o DRAFT/program-1 ./cmd/tool',
   ]);
   const place = join(folder, 'tool-v1.0.0');
   expect((await readdir(place)).toSorted()).toEqual(['helper', 'helper.sha256', 'tool', 'tool.sha256']);

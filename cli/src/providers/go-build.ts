@@ -24,6 +24,9 @@ export interface GoProgram {
   readonly also?: readonly string[];
 }
 
+/** No data for debuggers, which takes an eighth of the time and a third of the file; stack traces do not need it. */
+const GO_BUILD_OPTIONS = ['-trimpath', '-gcflags=all=-dwarf=false'];
+
 /** A large program takes minutes on a small machine. */
 const BUILD_TIMEOUT_MS = 30 * 60_000;
 
@@ -52,6 +55,8 @@ export async function buildGoProgram(
         GOFLAGS: '-modcacherw',
         // A workspace file that a module was published with names modules which were not.
         GOWORK: 'off',
+        // As these programs' own releases are built. The same whether or not there is a C compiler.
+        CGO_ENABLED: '0',
       },
       signal,
     );
@@ -67,9 +72,9 @@ export async function buildGoProgram(
     for (const [index, place] of places.entries()) {
       const file = join(draft, `program-${index}`);
       const options = [
-        '-trimpath',
+        ...GO_BUILD_OPTIONS,
         ...(tags === undefined ? [] : ['-tags', tags]),
-        ...(ldflags === undefined ? [] : ['-ldflags', ldflags]),
+        `-ldflags=${['-s', '-w', ldflags].filter(Boolean).join(' ')}`,
       ];
       await run(['build', ...options, '-o', file, `./${place.folder}`], sources);
       made.push({ file, target: place.target });
