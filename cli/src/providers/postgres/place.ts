@@ -55,7 +55,7 @@ export async function openPlace({ base, runAs }: Place): Promise<void> {
 
 /**
  * Removes a cluster whose state directory was deleted, as with a clone that was removed and cloned again: its passwords went
- * with it, so nobody can use it. A cluster without a claim, of an earlier version, is taken over.
+ * with it, so no client can use it. A cluster without a claim, of an earlier version, is taken over.
  */
 export async function claimPlace({ base, dataDir, claimFile }: Place): Promise<void> {
   if (claimFile === undefined) return;
@@ -72,7 +72,9 @@ export async function claimPlace({ base, dataDir, claimFile }: Place): Promise<v
 async function removeUnusedCluster(dataDir: string): Promise<void> {
   const pid = Number((await contentOf(join(dataDir, 'postmaster.pid')))?.split('\n', 1)[0]);
   if (pid > 0 && readProcFile(pid, 'cmdline')?.includes(dataDir)) {
-    throw new Error(`${dataDir}: PostgreSQL ${pid} of a clone that was deleted still runs there; end it with "kill ${pid}"`);
+    throw new Error(
+      `${dataDir}: PostgreSQL ${pid} of a clone that was deleted still runs there; end it with "kill ${pid}"`,
+    );
   }
   await rm(dataDir, { recursive: true, force: true });
 }
