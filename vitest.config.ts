@@ -5,9 +5,9 @@ import { runReporter } from './test/ci/run-report.ts';
 
 /*
  * Tests stand in two tiers by their cost: `npm test` runs the first, `npm run test:all` both (decision 0065). Without
- * TEST_TIER all of them are there, so that a file can be named without knowing where it stands.
+ * TEST_TIER the nightly ones are there too, so that a file can be named without knowing where it stands.
  */
-const { TEST_TIER: tier = 'all', TEST_REPORTS: reports } = process.env;
+const { TEST_TIER: tier, TEST_REPORTS: reports } = process.env;
 // They are for this run, and not for those that its tests start.
 delete process.env.TEST_TIER;
 delete process.env.TEST_REPORTS;
@@ -55,7 +55,7 @@ const outside = ['**/node_modules/**'];
 /** Unit and integration tests run side by side; whole platforms after them, several at a time or alone. */
 export default defineConfig({
   test: {
-    ...(reports !== undefined && { reporters: ['default', runReporter(`${reports}/${tier}.json`)] }),
+    ...(reports !== undefined && { reporters: ['default', runReporter(`${reports}/${tier ?? 'files'}.json`)] }),
     sequence: { sequencer: LongestFirst },
     tags: [{ name: 'deliberate-break', description: 'changes a contract and demands that its check finds it' }],
     projects: [
@@ -79,7 +79,12 @@ export default defineConfig({
           ...wholePlatforms,
           name: 'e2e',
           include: tier === 'first' ? FIRST_PLATFORMS : platforms,
-          exclude: [...outside, ...ALONE, ...(tier === 'second' ? [...FIRST_PLATFORMS, ...NIGHTLY] : [])],
+          exclude: [
+            ...outside,
+            ...ALONE,
+            ...(tier === undefined ? [] : NIGHTLY),
+            ...(tier === 'second' ? FIRST_PLATFORMS : []),
+          ],
           maxWorkers: PLATFORMS_AT_A_TIME,
           sequence: { groupOrder: 2 },
         },

@@ -116,14 +116,14 @@ async function start() {
   );
 }
 
-/** Runs Vitest; `tier` is that of vitest.config.ts. */
+/** Runs Vitest; `tier` is that of vitest.config.ts, undefined for any file. */
 function vitest(tier, args) {
   const path = `${join(root, 'node_modules/.bin')}:${dirname(pinnedNode)}:${process.env.PATH}`;
   const env = { ...process.env, PATH: path, TEST_TIER: tier };
   return run(process.execPath, [testRunner, 'run', ...args], env);
 }
 
-/** Whether the arguments select tests: then they come from both tiers. */
+/** Whether the arguments select tests: then they come from all files. */
 async function selects(args) {
   if (args.length === 0) return false;
   const { parseCLI } = await import('vitest/node');
@@ -134,13 +134,13 @@ async function selects(args) {
 /** The first tier, or what is selected. */
 async function test(args) {
   await step(shopctl, ['setup', '--yes']);
-  process.exitCode = await vitest((await selects(args)) ? 'all' : 'first', args);
+  process.exitCode = await vitest((await selects(args)) ? undefined : 'first', args);
 }
 
 /** Both tiers in one run of Vitest, so that each group of them ends once with fewer files than there are processors. */
 async function testAll(args) {
   await step(shopctl, ['setup', '--yes']);
-  process.exitCode = await vitest('all', args);
+  process.exitCode = await vitest((await selects(args)) ? undefined : 'all', args);
 }
 
 const [task, ...args] = process.argv.slice(2);

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const list = [join(cloneRoot(), 'node_modules/vitest/vitest.mjs'), 'list', '--filesOnly'];
 
 /** `[project] path` of each file. */
-async function filesOf(tier: string): Promise<readonly string[]> {
+async function filesOf(tier?: string): Promise<readonly string[]> {
   // `npm run verify` leaves out what needs servers; the tiers have it.
   const { WITHOUT_SERVERS: _, ...env } = process.env;
   const { stdout } = await run(process.execPath, list, { cwd: cloneRoot(), env: { ...env, TEST_TIER: tier } });
@@ -20,11 +20,17 @@ async function filesOf(tier: string): Promise<readonly string[]> {
 it('the first and the second tier and what the nightly build names are all test files, each once', {
   timeout: 120_000,
 }, async () => {
-  const [first, second, all] = await Promise.all([filesOf('first'), filesOf('second'), filesOf('all')]);
+  const [first, second, both, all] = await Promise.all([
+    filesOf('first'),
+    filesOf('second'),
+    filesOf('all'),
+    filesOf(),
+  ]);
   expect(all.length).toBeGreaterThan(300);
+  expect([...first, ...second].toSorted()).toEqual(both.toSorted());
   const nightly = 'test/e2e/schema-releases.e2e.test.ts';
   expect(await readFile(join(cloneRoot(), '.ci/nightly'), 'utf8')).toContain(`vitest run --project e2e ${nightly}\n`);
-  expect([...(first ?? []), ...(second ?? []), `[e2e] ${nightly}`].toSorted()).toEqual(all?.toSorted());
+  expect([...both, `[e2e] ${nightly}`].toSorted()).toEqual(all.toSorted());
   const slow = ['audit/audit', 'load/post-run', 'providers/rabbitmq'].map(
     (one) => `[units] cli/src/${one}.integration.test.ts`,
   );
