@@ -16,7 +16,15 @@ import {
 } from '../cli/src/slo/series.ts';
 import { budgetOf, type Slo } from '../cli/src/slo/slo.ts';
 import { windowMs, writeWindow } from '../cli/src/slo/window.ts';
+import { DEFAULT_PREFETCH } from '../services/shipping/src/config.ts';
 import { LOW_TRAFFIC_WINDOWS } from './alerts/alert.ts';
+
+const QUEUE = 'shipping.order-confirmed';
+
+/** Messages that shipping is done with, of any outcome: one that it gives back still waits. */
+export function settledIn(window: string): string {
+  return `(sum(increase(shop_shipping_messages_total{outcome!="retried"}[${window}])) or vector(0))`;
+}
 
 /** A rule of Prometheus that records a series. */
 export interface RecordingRule {
@@ -69,16 +77,39 @@ function intervalOf(window: string, { scrapeMs }: Profile): string {
   return writeWindow(Math.min(Math.max(ms, scrapeMs), MOST_MS));
 }
 
-/** The queue as the supervisor sees it. A consumer that holds messages it cannot ship settles none. */
+/**
+ * What waits for shipping. The supervisor sees the messages in the queue, and not those that a consumer holds. A consumer that
+ * cannot ship its messages settles none.
+ */
 const queueRules: readonly RecordingRule[] = [
-  { record: 'shop:queue_waiting', expr: 'sum(shop_queue_messages{queue="shipping.order-confirmed"})' },
+  { record: 'shop:queue_waiting', expr: `sum(shop_queue_messages{queue="${QUEUE}"})` },
   {
     record: 'shop:queue_stalled',
     // Of a queue that has been seen for less than 8 of the 10 s nothing is known, as after a suspension.
     expr: [
       '(min_over_time(shop:queue_waiting[10s]) > bool 0)',
       '* (count_over_time(shop:queue_waiting[10s]) >= bool 8)',
-      '* ((sum(increase(shop_shipping_messages_total{outcome!="retried"}[10s])) or vector(0)) == bool 0)',
+      `* (${settledIn('10s')} == bool 0)`,
+    ].join(' '),
+  },
+  {
+    record: 'shop:shipments_missing',
+    // Confirmed, not shipped, and waiting nowhere. Counts of a process's last second are lost when it is killed: that is 2.5 % of
+    // two minutes.
+    expr: [
+      '0.975 * sum(increase(shop_orders_outcomes_total{outcome="confirmed"}[2m]))',
+      '- (sum(increase(shop_shipping_messages_total{outcome="shipped"}[2m])) or vector(0))',
+      '- max(shop_outbox_pending)',
+      `- sum(shop_queue_messages{queue=~"${QUEUE.replace('.', '[.]')}.*"})`,
+    ].join(' '),
+  },
+  {
+    record: 'shop:messages_held',
+    // The most that consumers can hold, while they do: they settle none, or have so many that more of them wait in the queue.
+    expr: [
+      `(${DEFAULT_PREFETCH} * max(shop_queue_consumers{queue="${QUEUE}"})`,
+      `and (${settledIn('10s')} == 0 or shop:queue_waiting > 0))`,
+      'or vector(0)',
     ].join(' '),
   },
 ];

@@ -49,9 +49,14 @@ export function counter(...phases: readonly Phase[]): string {
   return parts.join(' ');
 }
 
-/** A gauge that has a value for a number of steps, then the next one; `_` is none. */
+/** A gauge that has a value for a number of steps, then the next one; `_` is none, also where the last one would still count. */
 export function gauge(...phases: readonly (readonly [steps: number, value: number | '_'])[]): string {
-  return phases.map(([steps, value]) => (value === '_' ? `_x${steps}` : `${value}x${steps - 1}`)).join(' ');
+  return phases.map(([steps, value]) => (value === '_' ? away(steps) : `${value}x${steps - 1}`)).join(' ');
+}
+
+/** A series that is not there for a number of steps. */
+export function away(steps: number): string {
+  return steps === 1 ? 'stale' : `stale _x${steps - 1}`;
 }
 
 /** Promtool takes decimals; this many keep ratios exact enough. */

@@ -62,7 +62,7 @@ export function connectionsHigh({ hasSupervisor }: Profile, keepS: number): Scen
           ),
         ],
         expect: [
-          silent((2 * window + 2 + Math.ceil(window * 0.7)) * stepS, 'not during the whole window'),
+          silent((2 * window + 2 + Math.floor(window * 0.7)) * stepS, 'not during the whole window'),
           fires((3 * window + 4) * stepS, 'during the whole window', kept),
           silent((4 * window + 4 + after) * stepS, 'resolved'),
         ],

@@ -2,7 +2,19 @@ import { counter, fires, gauge, type ScenarioFile, series, silent } from '../sce
 import { type Gauge, gaugeFile } from './gauges.ts';
 import { delivery, orders, outcome, QUEUE, queue, supervisor } from './inputs.ts';
 
+/** The queue of shipping with its consumers, and what waits before and beside it. */
+const surroundings = (
+  steps: number,
+  { waiting = `0x${steps}`, retries = `0x${steps}`, outbox = `0x${steps}`, consumers = `1x${steps}` } = {},
+) => [
+  series('shop_outbox_pending', orders, outbox),
+  queue(waiting),
+  queue(retries, `${QUEUE}.retries`),
+  series('shop_queue_consumers', { ...supervisor, queue: QUEUE }, consumers),
+];
+
 export function queueNotDraining(keepS: number): ScenarioFile {
+  const unseen = gauge([30, 0], [15, '_'], [26, 0]);
   return {
     name: 'QueueNotDraining',
     alert: 'QueueNotDraining',
@@ -29,94 +41,193 @@ export function queueNotDraining(keepS: number): ScenarioFile {
       },
       {
         name: 'the queue was not seen for 8 s',
-        series: [queue(gauge([9, 0], [8, '_'], [5, 5]))],
-        expect: [silent(21, 'it is seen for 5 of 10 s')],
+        series: [queue(gauge([6, 5], [8, '_'], [16, 5]))],
+        expect: [silent(19, 'it is seen for 6 of 10 s'), fires(24, 'it is seen again')],
       },
-      { name: 'no data', series: [], expect: [silent(12, 'nothing is reported')] },
+      {
+        name: 'a consumer holds messages, then ships them',
+        series: [
+          ...surroundings(100),
+          outcome('confirmed', counter([100, 1])),
+          delivery('shipped', counter([30, 1], [40, 0], [1, 41], [29, 1])),
+          delivery('retried', counter([30, 0], [40, 2], [30, 0])),
+        ],
+        expect: [
+          silent(28, 'each is shipped'),
+          silent(47, 'the last one was shipped 17 s ago'),
+          fires(52, 'none was shipped for more than 20 s'),
+          silent(74 + keepS, 'resolved'),
+        ],
+      },
+      {
+        name: 'five orders come to a consumer that holds them, after some time without orders',
+        series: [
+          ...surroundings(70),
+          outcome('confirmed', counter([40, 0], [3, 1], [7, 0], [2, 1], [20, 0])),
+          delivery('shipped', counter([70, 0])),
+        ],
+        expect: [
+          silent(38, 'there are no orders'),
+          silent(49, 'it holds three'),
+          silent(59, 'it has held five for less than 10 s'),
+          fires(65, 'it has held five for longer'),
+        ],
+      },
+      {
+        name: 'the queue was not seen for 15 s, and a consumer holds messages',
+        series: [
+          ...surroundings(70, { waiting: unseen, retries: unseen }),
+          outcome('confirmed', counter([10, 1], [60, 0])),
+          delivery('shipped', counter([70, 0])),
+        ],
+        expect: [silent(57, 'it is seen for 13 of 20 s'), fires(63, 'it is seen for longer')],
+      },
+      {
+        name: 'events wait in the outbox, and in the queue for retries',
+        series: [
+          ...surroundings(60, { outbox: '0+1x60', retries: '0+1x60' }),
+          outcome('confirmed', counter([60, 2])),
+          delivery('shipped', counter([60, 0])),
+        ],
+        expect: [silent(55, 'OutboxStalled is about that')],
+      },
+      { name: 'no data', series: [], expect: [silent(40, 'nothing is reported')] },
     ],
   };
 }
 
 export function shipmentsMissing(keepS: number): readonly ScenarioFile[] {
-  const pending = (values = '0x100') => [
-    series('shop_outbox_pending', orders, values),
-    queue(values.replaceAll(/[1-9]\d*x/g, '0x')),
-    queue('0x100', `${QUEUE}.retries`),
-  ];
-  const steady = { orders: 50, loss: 28, more: 22 };
-  return [
-    {
-      name: 'ShipmentsMissing',
-      alert: 'ShipmentsMissing',
-      stepS: 5,
-      scenarios: [
-        {
-          name: '10 orders a second; 28 shipments of two minutes are missing, then 50',
-          series: [
-            outcome('confirmed', counter([90, steady.orders])),
-            delivery(
-              'shipped',
-              counter(
-                [40, steady.orders],
-                [1, steady.orders - steady.loss],
-                [11, steady.orders],
-                [1, steady.orders - steady.more],
-                [37, steady.orders],
-              ),
-            ),
-            ...pending(),
-          ],
-          expect: [
-            silent(195, 'each confirmed order is shipped'),
-            silent(255, 'fewer than 3 and 2.5 % of the orders of two minutes'),
-            silent(270, 'more than that, but not for 15 s'),
-            fires(280, 'more than that for 15 s'),
-            silent(265 + 130 + keepS, 'resolved: the losses are older than two minutes'),
-          ],
-        },
-        {
-          name: 'few orders; the fourth and fifth are lost',
-          series: [
-            outcome('confirmed', counter([2, 2], [18, 0.2])),
-            delivery('shipped', counter([2, 1], [8, 0], [10, 0])),
-            ...pending(),
-          ],
-          expect: [silent(50, 'up to three are not enough'), fires(95, 'more than three are')],
-        },
-        {
-          name: 'orders wait in the outbox and in the queue for retries',
-          series: [
-            outcome('confirmed', counter([20, 2])),
-            series('shop_outbox_pending', orders, '0+1x20'),
-            queue('0x20'),
-            queue('0+1x20', `${QUEUE}.retries`),
-          ],
-          expect: [silent(95, 'nothing is shipped, and nothing is lost')],
-        },
-        { name: 'no data', series: [], expect: [silent(30, 'nothing is reported')] },
-      ],
-    },
-    {
-      name: 'ShipmentsMissing-stalled',
-      alert: 'ShipmentsMissing',
-      stepS: 1,
-      scenarios: [
-        {
-          name: 'a consumer holds messages and settles none, then ends without them',
-          series: [
-            outcome('confirmed', counter([60, 2])),
-            ...pending().slice(0, 1),
-            queue(gauge([2, 0], [40, 1], [20, 0])),
-          ],
-          expect: [
-            silent(40, 'they are late: QueueNotDraining is about that'),
-            fires(60, 'none waits any more, and none was shipped'),
-          ],
-        },
-      ],
-    },
-  ];
+  return [shipmentsLost(keepS), shipmentsHeld];
 }
+
+function shipmentsLost(keepS: number): ScenarioFile {
+  const steady = { orders: 50, loss: 28, more: 22 };
+  return {
+    name: 'ShipmentsMissing',
+    alert: 'ShipmentsMissing',
+    stepS: 5,
+    scenarios: [
+      {
+        name: '10 orders a second; 28 shipments of two minutes are missing, then 50',
+        series: [
+          outcome('confirmed', counter([90, steady.orders])),
+          delivery(
+            'shipped',
+            counter(
+              [40, steady.orders],
+              [1, steady.orders - steady.loss],
+              [11, steady.orders],
+              [1, steady.orders - steady.more],
+              [37, steady.orders],
+            ),
+          ),
+          ...surroundings(100),
+        ],
+        expect: [
+          silent(195, 'each confirmed order is shipped'),
+          silent(255, 'fewer than 3 and 2.5 % of the orders of two minutes'),
+          silent(270, 'more than that, but not for 15 s'),
+          fires(280, 'more than that for 15 s'),
+          silent(265 + 130 + keepS, 'resolved: the losses are older than two minutes'),
+        ],
+      },
+      {
+        name: 'few orders; three are lost, then two more',
+        series: [
+          outcome('confirmed', counter([36, 1])),
+          delivery('shipped', counter([5, 1], [3, 0], [8, 1], [2, 0], [18, 1])),
+          ...surroundings(40),
+        ],
+        expect: [silent(78, 'up to three are not enough'), fires(120, 'more than three are')],
+      },
+      {
+        name: 'orders wait in the outbox and in the queue for retries',
+        series: [outcome('confirmed', counter([20, 2])), ...surroundings(20, { outbox: '0+1x20', retries: '0+1x20' })],
+        expect: [silent(95, 'nothing is shipped, and nothing is lost')],
+      },
+      { name: 'no data', series: [], expect: [silent(30, 'nothing is reported')] },
+    ],
+  };
+}
+
+/** What a consumer holds is not lost, and not in the queue either: QueueNotDraining is about that. */
+const shipmentsHeld: ScenarioFile = {
+  name: 'ShipmentsMissing-held',
+  alert: 'ShipmentsMissing',
+  stepS: 1,
+  scenarios: [
+    {
+      name: 'a consumer that was given 100 messages settles none, then ends without them',
+      series: [
+        outcome('confirmed', counter([60, 4])),
+        ...surroundings(60, { waiting: gauge([2, 0], [40, 1], [20, 0]) }),
+      ],
+      expect: [
+        silent(22, 'none has been settled for 10 s'),
+        silent(40, 'they are late'),
+        fires(60, 'none waits any more, and none was shipped'),
+      ],
+    },
+    {
+      name: 'a consumer holds the 50 that it is given at a time, and the queue is empty',
+      series: [
+        outcome('confirmed', counter([13, 10], [40, 0])),
+        delivery('shipped', counter([8, 10], [45, 0])),
+        ...surroundings(53),
+      ],
+      expect: [silent(27, 'none has been settled for 10 s'), silent(50, 'they are late')],
+    },
+    {
+      name: 'of 80 messages one consumer cannot hold all',
+      series: [
+        outcome('confirmed', counter([16, 10], [30, 0])),
+        delivery('shipped', counter([8, 10], [38, 0])),
+        ...surroundings(46),
+      ],
+      expect: [silent(22, 'they may come'), fires(44, 'some are lost')],
+    },
+    {
+      name: 'two consumers hold them',
+      series: [
+        outcome('confirmed', counter([16, 10], [30, 0])),
+        delivery('shipped', counter([8, 10], [38, 0])),
+        ...surroundings(46, { consumers: '2x46' }),
+      ],
+      expect: [silent(44, 'they are late')],
+    },
+    {
+      name: 'a slow consumer holds 40 messages, and more wait',
+      series: [
+        outcome('confirmed', counter([10, 10], [30, 1])),
+        delivery('shipped', counter([10, 6], [30, 1])),
+        ...surroundings(40, { waiting: gauge([3, 0], [37, 3]) }),
+      ],
+      expect: [silent(38, 'they come')],
+    },
+    {
+      name: 'ten messages are lost, while few orders are shipped',
+      series: [
+        outcome('confirmed', counter([8, 1], [1, 10], [40, 0.125])),
+        delivery(
+          'shipped',
+          counter(
+            [8, 1],
+            ...Array.from(
+              { length: 5 },
+              () =>
+                [
+                  [7, 0],
+                  [1, 1],
+                ] as const,
+            ).flat(),
+          ),
+        ),
+        ...surroundings(48),
+      ],
+      expect: [silent(22, 'they may come'), fires(44, 'others come')],
+    },
+  ],
+};
 
 export function deadLetters(keepS: number): ScenarioFile {
   const gone: Gauge = {

@@ -1,47 +1,75 @@
 import type { Profile } from '../../cli/src/slo/profiles.ts';
-import { counter, fires, type Scenario, type ScenarioFile, series, silent } from '../scenario.ts';
+import { away, counter, fires, type Scenario, type ScenarioFile, series, silent } from '../scenario.ts';
 import { orders, shipping } from './inputs.ts';
 
-export function telemetryLost({ hasSupervisor }: Profile, keepS: number): ScenarioFile {
-  const stepS = hasSupervisor ? 5 : 30;
-  const [dropped, recently] = hasSupervisor ? [60, 120] : [600, 900];
+export function telemetryLost({ hasSupervisor, scrapeMs }: Profile, keepS: number): ScenarioFile {
+  const stepS = scrapeMs / 1_000;
+  const [dropped, missing, recently] = hasSupervisor ? [60, 15, 120] : [600, 60, 900];
   const steps = (seconds: number) => Math.ceil(seconds / stepS);
   const spans = (state: string, values: string) => series('shop_telemetry_spans_total', { ...shipping, state }, values);
-  const [shown, gone] = [steps(60), steps(recently + keepS) + 3];
-  const away = (shown + steps(recently * 0.75)) * stepS;
+  const [shown, gone] = [15, steps(recently + keepS) + 3];
+  const all = shown + gone + 1;
+  const scrapes = (values = `1x${all}`) => series('up', { instance: 'supervisor', job: 'shop' }, values);
+  const end = shown * stepS;
+  const leaves = spans('started', `${counter([shown, 5])} ${away(gone)}`);
+  const missed = (steps: number, after: number) =>
+    spans('started', `${counter([shown, 5])} ${away(steps)} ${5 * shown}+5x${after}`);
   return {
     name: 'TelemetryLost',
     alert: 'TelemetryLost',
     stepS,
     scenarios: [
       {
-        name: 'a span is dropped',
+        name: 'some spans are dropped',
         series: [
-          spans('dropped', counter([3, 0], [1, 1], [gone + steps(dropped), 0])),
-          spans('started', counter([gone + 2 * steps(dropped), 5])),
+          // 20 in each second; the first to go are three, then thirty.
+          spans('dropped', counter([10, 0], [1, 3], [steps(dropped), 0], [1, 30], [steps(dropped) + gone, 0])),
+          spans('started', counter([12 + gone + 2 * steps(dropped), 20])),
         ],
         expect: [
-          silent(3 * stepS, 'none is dropped'),
-          fires(3 * stepS + dropped * 0.75, 'one was dropped', { job: 'shipping' }),
-          silent(5 * stepS + dropped + keepS + 2 * stepS, 'resolved'),
+          silent(10 * stepS, 'none is dropped'),
+          silent(13 * stepS + dropped * 0.75, 'fewer than one in a hundred'),
+          fires(13 * stepS + dropped * 1.75, 'more than that', { job: 'shipping' }),
+          silent(15 * stepS + 2 * dropped + keepS, 'resolved'),
         ],
       },
       {
         name: 'a service stops reporting',
-        series: [spans('started', `${counter([shown, 5])} stale ${'_'.concat(`x${gone}`)}`)],
+        series: [leaves, scrapes()],
         expect: [
-          silent(shown * stepS, 'it reports'),
-          fires(away, 'it does not', { job: 'shipping' }),
-          silent((shown + gone) * stepS, 'after a while that is its state'),
+          silent(end, 'it reports'),
+          silent(end + missing * 0.8, 'it has been missing for a moment'),
+          fires(end + missing * 1.4, 'it does not', { job: 'shipping' }),
+          fires(end + recently * 0.75, 'it still does not', { job: 'shipping' }),
+          silent(end + gone * stepS, 'resolved: after a while that is its state'),
         ],
       },
       {
+        name: 'one scrape is missed, as on a busy machine',
+        series: [missed(1, gone), scrapes(`1x${shown} 0 1x${gone}`)],
+        expect: [silent(end + stepS, 'it is missing in one'), silent(end + missing * 1.4, 'it is there again')],
+      },
+      ...(hasSupervisor
+        ? [
+            {
+              name: 'nothing was scraped for a minute, as after a pause of the machine',
+              series: [missed(60, 10), scrapes(`1x${shown} _x60 1x10`)],
+              expect: [silent(end + 40, 'nothing is known'), silent(end + 62, 'it is there again')],
+            },
+            {
+              name: 'a service stops reporting to a machine that misses two scrapes of three',
+              series: [leaves, scrapes(`1x${shown} ${'0 0 1 '.repeat(Math.ceil(gone / 3)).trim()}`)],
+              expect: [fires(end + 45, 'it was in none of five scrapes', { job: 'shipping' })],
+            },
+          ]
+        : []),
+      {
         name: 'a service ends in order',
-        series: [
-          spans('started', `${counter([shown, 5])} stale _x${gone}`),
-          series('shop_telemetry_closed', shipping, `_x${shown} 1 stale _x${gone}`),
+        series: [leaves, scrapes(), series('shop_telemetry_closed', shipping, `_x${shown} 1 ${away(gone)}`)],
+        expect: [
+          silent(end + missing * 1.4, 'its last report said so'),
+          silent(end + recently * 0.75, 'its last report said so'),
         ],
-        expect: [silent(away, 'its last report said so')],
       },
       { name: 'no data', series: [], expect: [silent(2 * stepS, 'nothing is reported')] },
     ],

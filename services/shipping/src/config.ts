@@ -4,6 +4,9 @@ import { poolSizeOf } from '@shop/kit/pool-sizes.ts';
 import { checkSharedPort, inheritedPortVariables } from '@shop/kit/shared-port.ts';
 import { type Static, Type } from 'typebox';
 
+/** The rules of alerts take it as the most that a consumer holds. */
+export const DEFAULT_PREFETCH = 50;
+
 /** What the service reads of its environment. */
 export const variables = Type.Object({
   ...commonVariables,
@@ -13,7 +16,7 @@ export const variables = Type.Object({
   CONSUMER_PREFETCH: Type.Integer({
     minimum: 1,
     maximum: 10_000,
-    default: 50,
+    default: DEFAULT_PREFETCH,
     description: 'unacknowledged messages of one instance',
   }),
   // Longer than an event is kept to be published again: a message that is forgotten would have its effect a second time.
