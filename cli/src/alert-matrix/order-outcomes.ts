@@ -1,3 +1,4 @@
+import { LATE_SHIPMENT_MS, SLOW_RESPONSE_MS } from '../slo/limits.ts';
 import type { Second, Shipments } from './customers.ts';
 
 /** An order of the load as its client knows it. */
@@ -11,11 +12,6 @@ export interface OrderOutcome {
   readonly status?: 'Confirmed' | 'Cancelled';
   readonly reason?: string;
 }
-
-/** As the SLO orders-latency: a response within 1 s is quick. */
-const SLOW_MS = 1_000;
-/** As the SLO shipments-freshness: the longest time from the confirmation to the shipment. */
-const SHIPPED_WITHIN_MS = 15_000;
 
 /** As the SLO orders-availability: 4xx are the client's own, declined and out of stock are the shop's business. Pure. */
 export function isCounted({ http }: OrderOutcome): boolean {
@@ -38,7 +34,7 @@ export function secondsOf(outcomes: readonly OrderOutcome[], startedAt: number):
     second[0]++;
     if (isCounted(outcome)) second[1]++;
     if (isFailed(outcome)) second[2]++;
-    if (outcome.tookMs > SLOW_MS) second[3]++;
+    if (outcome.tookMs > SLOW_RESPONSE_MS) second[3]++;
   }
   return seconds;
 }
@@ -58,7 +54,7 @@ export function confirmedIn(outcomes: readonly OrderOutcome[]): readonly Confirm
 
 /** `shippedAt` by order; wall clock, ms. Pure. */
 export function shipmentsOf(confirmed: readonly ConfirmedOrder[], shippedAt: ReadonlyMap<string, number>): Shipments {
-  const isLate = ({ id, at }: ConfirmedOrder) => (shippedAt.get(id) ?? at) - at > SHIPPED_WITHIN_MS;
+  const isLate = ({ id, at }: ConfirmedOrder) => (shippedAt.get(id) ?? at) - at > LATE_SHIPMENT_MS;
   return {
     confirmed: confirmed.length,
     late: confirmed.filter(isLate).length,
@@ -68,5 +64,5 @@ export function shipmentsOf(confirmed: readonly ConfirmedOrder[], shippedAt: Rea
 
 /** Until when every shipment has to be there; wall clock, ms. Pure. */
 export function shippedUntil(confirmed: readonly ConfirmedOrder[]): number {
-  return confirmed.reduce((latest, { at }) => Math.max(latest, at), 0) + SHIPPED_WITHIN_MS;
+  return confirmed.reduce((latest, { at }) => Math.max(latest, at), 0) + LATE_SHIPMENT_MS;
 }

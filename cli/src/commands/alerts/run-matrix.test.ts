@@ -2,53 +2,23 @@
  * Goal: what is wrong with a matrix is reported before a platform is started, and a run that is complete is evaluated from its journal.
  * Method: the command as a handler, in a project whose root is the clone; no platform is started.
  */
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendLine, type MatrixLine } from '../../alert-matrix/journal.ts';
+import type { MatrixLine } from '../../alert-matrix/journal.ts';
 import { aPair, aRecord, aStart, outage } from '../../alert-matrix/testing/records.ts';
-import type { CommandDeps } from '../../command-context.ts';
-import { createOutput } from '../../output/output.ts';
-import { openProject } from '../../platform/project.ts';
 import { type MatrixOptions, runMatrixCommand } from './run-matrix.ts';
+import { aHome, type Home } from './testing/a-home.ts';
 
-let home: string;
-let printed: string;
+let home: Home;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'shop-matrix-'));
+  home = await aHome();
 });
-afterEach(async () => {
-  process.exitCode = undefined;
-  await rm(home, { recursive: true });
-});
+afterEach(() => home[Symbol.asyncDispose]());
 
-function run(options: MatrixOptions, json = false) {
-  printed = '';
-  const stdout = {
-    write(text: string) {
-      printed += text;
-    },
-  };
-  const project = openProject('shop', process.cwd(), { SHOPCTL_HOME: home });
-  const output = createOutput({ stdout, stderr: { write: () => undefined }, env: { NO_COLOR: '1' } });
-  if (json) output.use('json');
-  const deps = {
-    output,
-    projectFrom: () => project,
-    signal: new AbortController().signal,
-    onInterrupt: () => undefined,
-    env: {},
-  } as unknown as CommandDeps;
-  return runMatrixCommand(options, deps);
-}
-
-async function aJournal(...lines: readonly MatrixLine[]): Promise<string> {
-  const folder = join(home, 'shop', 'alerts', 'matrix', 'a-run');
-  await mkdir(folder, { recursive: true });
-  for (const line of lines) await appendLine(join(folder, 'journal.jsonl'), line);
-  return 'a-run';
-}
+const run = (options: MatrixOptions) => home.run(runMatrixCommand, options);
+const runJson = async (options: MatrixOptions) => JSON.parse(await home.run(runMatrixCommand, options, { json: true }));
+const aJournal = (...lines: readonly MatrixLine[]) => home.addRun('matrix', lines);
 
 describe('a matrix is refused', () => {
   it.each([
@@ -64,8 +34,7 @@ describe('a matrix is refused', () => {
 });
 
 it('lists what it would measure, with the expectations', async () => {
-  await run({ dryRun: true, faults: ['down'], targets: ['orders-stock', 'orders-broker'] }, true);
-  expect(JSON.parse(printed)).toMatchObject({
+  expect(await runJson({ dryRun: true, faults: ['down'], targets: ['orders-stock', 'orders-broker'] })).toMatchObject({
     pairs: [
       { name: 'down orders-stock', group: 'orders fail because of a dependency' },
       { name: 'down orders-broker', group: 'events do not reach the broker' },
@@ -85,9 +54,8 @@ it('evaluates a complete run again, without a platform', async () => {
   } as const;
   const start = { ...aStart([pair]), alerts: [{ alertname: 'OrdersErrorBudgetBurn', severity: 'page' as const }] };
   const resume = await aJournal(start, aRecord(pair, { ...outage, firings: [firing] }));
-  const files = { html: join(home, 'matrix.html'), junit: join(home, 'matrix.xml') };
-  await run({ resume, ...files });
-  expect(printed).toContain('down orders-stock  hit        ✓ 7');
+  const files = { html: join(home.folder, 'matrix.html'), junit: join(home.folder, 'matrix.xml') };
+  expect(await run({ resume, ...files })).toContain('down orders-stock  hit        ✓ 7');
   expect(process.exitCode).toBe(0);
   expect(await readFile(files.html, 'utf8')).toContain('<td class="hit" title="OrdersErrorBudgetBurn: must">✓ 7</td>');
   expect(await readFile(files.junit, 'utf8')).toContain('classname="alerts.down" name="down orders-stock"');
@@ -96,8 +64,9 @@ it('evaluates a complete run again, without a platform', async () => {
 it('a goal that is missed has exit code 1', async () => {
   const pair = aPair('down', 'orders-stock');
   const start = { ...aStart([pair]), alerts: [{ alertname: 'OrdersErrorBudgetBurn', severity: 'page' as const }] };
-  await run({ resume: await aJournal(start, aRecord(pair, outage)) });
-  expect(printed).toContain('OrdersErrorBudgetBurn did not fire');
+  expect(await run({ resume: await aJournal(start, aRecord(pair, outage)) })).toContain(
+    'OrdersErrorBudgetBurn did not fire',
+  );
   expect(process.exitCode).toBe(1);
 });
 
@@ -105,8 +74,7 @@ it('a time that did not come is null as JSON', async () => {
   const pair = aPair('down', 'orders-stock');
   const start = { ...aStart([pair]), alerts: [{ alertname: 'OrdersErrorBudgetBurn', severity: 'page' as const }] };
   const resume = await aJournal(start, aRecord(pair, outage));
-  await run({ resume }, true);
-  expect(JSON.parse(printed)).toMatchObject({
+  expect(await runJson({ resume })).toMatchObject({
     verdict: 'fail',
     metrics: { recall: 0, detection: { count: 1, p95: null } },
     pairs: [{ name: 'down orders-stock', verdict: 'fail', isHit: true }],

@@ -2,47 +2,23 @@
  * Goal: what is wrong with a silent list is reported before a platform is started, and a complete run is evaluated from its journal.
  * Method: the command as a handler, in a project whose root is the clone; no platform is started.
  */
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { appendSilentLine, type SilentLine } from '../../alert-matrix/silent/journal.ts';
+import type { SilentLine } from '../../alert-matrix/silent/journal.ts';
 import { aSilentStart, aSituation, aSituationRecord } from '../../alert-matrix/silent/testing/situation-records.ts';
-import type { CommandDeps } from '../../command-context.ts';
-import { createOutput } from '../../output/output.ts';
-import { openProject } from '../../platform/project.ts';
 import { runSilentCommand, type SilentOptions } from './run-silent.ts';
+import { aHome, type Home } from './testing/a-home.ts';
 
-let home: string;
-let printed: string;
+let home: Home;
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'shop-silent-'));
+  home = await aHome();
 });
-afterEach(async () => {
-  process.exitCode = undefined;
-  await rm(home, { recursive: true });
-});
+afterEach(() => home[Symbol.asyncDispose]());
 
-function run(options: SilentOptions, json = false) {
-  printed = '';
-  const stdout = {
-    write(text: string) {
-      printed += text;
-    },
-  };
-  const project = openProject('shop', process.cwd(), { SHOPCTL_HOME: home });
-  const output = createOutput({ stdout, stderr: { write: () => undefined }, env: { NO_COLOR: '1' } });
-  if (json) output.use('json');
-  const deps = { output, projectFrom: () => project, signal: new AbortController().signal, env: {} };
-  return runSilentCommand(options, deps as unknown as CommandDeps);
-}
-
-async function aJournal(...lines: readonly SilentLine[]): Promise<string> {
-  const folder = join(home, 'shop', 'alerts', 'silent', 'a-run');
-  await mkdir(folder, { recursive: true });
-  for (const line of lines) await appendSilentLine(join(folder, 'journal.jsonl'), line);
-  return 'a-run';
-}
+const run = (options: SilentOptions) => home.run(runSilentCommand, options);
+const runJson = async (options: SilentOptions) => JSON.parse(await home.run(runSilentCommand, options, { json: true }));
+const aJournal = (...lines: readonly SilentLine[]) => home.addRun('silent', lines);
 
 describe('a list is refused', () => {
   it.each([
@@ -55,20 +31,17 @@ describe('a list is refused', () => {
 });
 
 it('lists what it would measure, and how long that takes', async () => {
-  await run({ dryRun: true, only: ['idle', 'suspended'], scale: 0.1 }, true);
-  expect(JSON.parse(printed)).toMatchObject({
+  expect(await runJson({ dryRun: true, only: ['idle', 'suspended'], scale: 0.1 })).toMatchObject({
     situations: [{ name: 'idle' }, { name: 'suspended' }],
     totalMs: 120_000 + 82_000,
   });
-  await run({ dryRun: true, only: ['idle'] });
-  expect(printed).toMatch(/idle +20 min/);
+  expect(await run({ dryRun: true, only: ['idle'] })).toMatch(/idle +20 min/);
 });
 
 it('evaluates a complete run again, without a platform', async () => {
   const resume = await aJournal(aSilentStart([aSituation('idle')]), aSituationRecord('idle'));
-  const files = { html: join(home, 'silent.html'), junit: join(home, 'silent.xml') };
-  await run({ resume, ...files });
-  expect(printed).toContain('0 pages in 1 min 20 s, 1 situations');
+  const files = { html: join(home.folder, 'silent.html'), junit: join(home.folder, 'silent.xml') };
+  expect(await run({ resume, ...files })).toContain('0 pages in 1 min 20 s, 1 situations');
   expect(process.exitCode).toBe(0);
   expect(await readFile(files.html, 'utf8')).toContain('idle');
   expect(await readFile(files.junit, 'utf8')).toContain('classname="alerts.silent" name="idle"');
@@ -77,7 +50,6 @@ it('evaluates a complete run again, without a platform', async () => {
 it('a page has exit code 1', async () => {
   const firings = [{ alertname: 'OutboxStalled', severity: 'page' as const, firedMs: 30_000 }];
   const resume = await aJournal(aSilentStart([aSituation('idle')]), aSituationRecord('idle', { firings }));
-  await run({ resume }, true);
-  expect(JSON.parse(printed)).toMatchObject({ verdict: 'fail', pages: 1, situations: [{ isHit: false }] });
+  expect(await runJson({ resume })).toMatchObject({ verdict: 'fail', pages: 1, situations: [{ isHit: false }] });
   expect(process.exitCode).toBe(1);
 });

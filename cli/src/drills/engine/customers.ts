@@ -1,6 +1,7 @@
 import type { RunClock } from '../../shared/clock.ts';
 import { startOpenLoop } from '../../shared/open-loop.ts';
 import type { OrderRequest, PlaceResponse } from '../../shop/gateway-client.ts';
+import { SLOW_RESPONSE_MS } from '../../slo/limits.ts';
 import { uniform } from '../seal/uniform.ts';
 
 /** What a healthy shop does with an order. */
@@ -43,7 +44,6 @@ export interface Customers {
 
 /** Orders a second. */
 export const RATE = 8;
-const SLOW_MS = 1_000;
 const REPEAT_AFTER_MS = 1_000;
 const MOST_REPEATS = 3;
 
@@ -102,7 +102,7 @@ export function startCustomers({ seed, clock, place, onConfirmed }: CustomersOpt
     const response = await place(order).catch(() => undefined); // Counted as failed, whatever the reason is.
     if (response !== undefined && isExpected(order.kind, response)) {
       counts.good++;
-      if (response.tookMs > SLOW_MS) counts.slow++;
+      if (response.tookMs > SLOW_RESPONSE_MS) counts.slow++;
       if (response.kind === 'decided' && response.status === 'Confirmed') onConfirmed(response.id);
       return;
     }

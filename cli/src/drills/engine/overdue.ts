@@ -1,7 +1,6 @@
+import { LATE_SHIPMENT_MS } from '../../slo/limits.ts';
 import type { DrillPorts } from './ports.ts';
 
-/** A shipment is late after this time (SLO shipments-freshness), ms. */
-const LATE_AFTER_MS = 15_000;
 const LOOK_EVERY_MS = 2_000;
 
 /** Counts confirmed orders of the round whose shipment is late or lost. */
@@ -30,7 +29,7 @@ export function createOverdueCount({ clock, unshipped }: Pick<DrillPorts, 'clock
       const now = clock.now();
       if (looking === undefined && now - lookedAt >= LOOK_EVERY_MS) {
         lookedAt = now;
-        const late = [...confirmedAt].filter(([, at]) => now - at >= LATE_AFTER_MS).map(([id]) => id);
+        const late = [...confirmedAt].filter(([, at]) => now - at >= LATE_SHIPMENT_MS).map(([id]) => id);
         looking = look(late).finally(() => {
           looking = undefined;
         });
