@@ -283,6 +283,11 @@ export const errorCodes = {
     meaning: 'a service cannot be deployed in this way',
     action: 'use the strategy from `next`',
   },
+  invalid_plan: {
+    exitCode: usage,
+    meaning: 'a [plan of a canary](canary.md#a-plan) is not valid, or its file cannot be read',
+    action: 'correct the file; `shopctl deploy plan --example` prints one',
+  },
   deploy_active: {
     exitCode: usage,
     meaning: 'a deploy is not over',

@@ -1,9 +1,10 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { strategies } from '../../deploy/run.ts';
-import { parseDuration } from '../option-values.ts';
+import { parseDuration, parsePositive } from '../option-values.ts';
 import { type ReasonOptions, withReason } from '../reason.ts';
 import type { DeployOptions, HistoryOptions, RollbackOptions, StatusOptions } from './run-deploy.ts';
+import type { PlanOptions } from './run-deploy-plan.ts';
 
 const CHANGES =
   'starts and ends processes of the running platform, writes .shop/<project>/{deploys.jsonl,overrides.json,changes.jsonl}';
@@ -80,6 +81,22 @@ export const register: Register = (program, deps) => {
       await runDeployUnpin(service, options, deps);
     });
 
+  withCommonOptions(deploy.command('plan'))
+    .description('show what a plan of a canary takes and finds: requests, times and chances to be wrong')
+    .argument('[file]', 'the plan, such as deploy/plans/orders.yaml')
+    .option('--rate <number>', 'requests of the service a second (default: 50)', parseRate)
+    .option('--errors <percentage>', 'requests that fail before the rollout, such as 0.5% (default: 0%)', parseErrors)
+    .option('--runs <count>', 'rollouts that are simulated for each outcome (default: 400)', parsePositive)
+    .option('--example', 'only print a plan to begin with')
+    .addHelpText(
+      'after',
+      effects('none, reads only; computed without a platform', '0, 1 (it cannot end within its limit), 2'),
+    )
+    .action(async (file: string | undefined, options: Partial<PlanOptions>) => {
+      const { runDeployPlan } = await import('./run-deploy-plan.ts');
+      await runDeployPlan(file, { ...options, rate: options.rate ?? 50, errors: options.errors ?? 0 }, deps);
+    });
+
   withCommonOptions(deploy.command('history'))
     .description('list past deploys and how they ended')
     .option('--service <service>', 'of this one only')
@@ -95,4 +112,20 @@ function parseVariable(text: string, earlier: Readonly<Record<string, string>> =
   const [name = '', ...rest] = text.split('=');
   if (name === '' || rest.length === 0) throw new InvalidArgumentError('expected NAME=VALUE');
   return { ...earlier, [name]: rest.join('=') };
+}
+
+/** More would only take longer to simulate. */
+const MAX_RATE = 100_000;
+
+function parseRate(text: string): number {
+  const rate = /^\d+(\.\d+)?$/.test(text) ? Number(text) : 0;
+  if (rate <= 0 || rate > MAX_RATE) throw new InvalidArgumentError(`expected a number above 0, at most ${MAX_RATE}`);
+  return rate;
+}
+
+/** `0.5%` is 0.005. */
+function parseErrors(text: string): number {
+  const percent = /^\d+(\.\d+)?%$/.test(text) ? Number.parseFloat(text) : 100;
+  if (percent >= 100) throw new InvalidArgumentError('expected a percentage from 0% to 99.9%, such as 0.5%');
+  return Number((percent / 100).toPrecision(12));
 }

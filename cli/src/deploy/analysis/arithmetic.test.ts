@@ -29,6 +29,13 @@ describe('the arithmetic of a plan', () => {
     expect(outcomes.at(-1)?.medianSeconds).toBeLessThanOrEqual(10);
   });
 
+  it('says how soon it finds more slow responses', () => {
+    const { slowOutcomes } = planArithmetic(theDefaultPlan, quick);
+    expect(slowOutcomes.map(({ slow }) => slow)).toEqual([0.075, 0.1, 0.2]);
+    expect(slowOutcomes.at(-1)).toMatchObject({ rolledBack: 1, medianFailed: 0 });
+    expect(slowOutcomes[0]?.promoted).toBeGreaterThan(0.9);
+  });
+
   it('is the same each time', () => {
     expect(planArithmetic(theDefaultPlan, quick)).toEqual(planArithmetic(theDefaultPlan, quick));
   });

@@ -15,9 +15,20 @@ export interface StepArithmetic {
 }
 
 /** How rollouts of one kind of release end. */
-export interface Outcome {
+export interface Outcome extends Ends {
+  /** Shares of the requests that fail. */
   readonly stable: number;
   readonly canary: number;
+}
+
+/** How rollouts of a release end that fails no more often, but responds more slowly. */
+export interface SlowOutcome extends Ends {
+  /** Share of its responses that are slower than the limit; of stable's responses it is the rest of `above`. */
+  readonly slow: number;
+}
+
+/** How simulated rollouts ended. */
+export interface Ends {
   /** Shares of the rollouts, from 0 to 1. */
   readonly rolledBack: number;
   readonly promoted: number;
@@ -46,11 +57,17 @@ export interface PlanArithmetic {
   /** Chance ever to promote a release that is worse by the margin or more. */
   readonly falsePromotion: number;
   readonly outcomes: readonly Outcome[];
+  readonly slowOutcomes: readonly SlowOutcome[];
+  /** Rollouts that were simulated for each outcome. */
+  readonly runs: number;
 }
 
 /** Rollouts that are simulated for each outcome: its share is known to 3 % or so. */
 const RUNS = 400;
 const SEED = 18;
+
+/** How many times as many slow responses as stable has. */
+const SLOW_TIMES = [1.5, 2, 4];
 
 export interface ArithmeticOptions {
   readonly ratePerSecond: number;
@@ -81,6 +98,11 @@ export function planArithmetic(
             .toSorted((a, b) => a - b)
             .map((canary) => simulatedOutcome(plan, { canary, stable: errorRate, ratePerSecond, runs }))
         : [],
+    slowOutcomes:
+      refusal === undefined
+        ? SLOW_TIMES.map((times) => slowOutcome(plan, { times, stable: errorRate, ratePerSecond, runs }))
+        : [],
+    runs,
   };
 }
 
@@ -136,13 +158,23 @@ function simulatedOutcome(
   return { stable, canary, ...simulateOutcome(plan, steadyWorld(ratePerSecond, canary, stable), runs) };
 }
 
+function slowOutcome(
+  plan: CanaryPlan,
+  { times, stable, ratePerSecond, runs }: { times: number; stable: number; ratePerSecond: number; runs: number },
+): SlowOutcome {
+  const usual = 1 - plan.slow.above;
+  const slow = Number((usual * times).toPrecision(12));
+  const world = steadyWorld(ratePerSecond, stable, stable, { canary: slow, stable: usual });
+  return { slow, ...simulateOutcome(plan, world, runs) };
+}
+
 /** How rollouts in a world end; the same for the same arguments. */
-function simulateOutcome(plan: CanaryPlan, world: World, runs: number): Omit<Outcome, 'stable' | 'canary'> {
+function simulateOutcome(plan: CanaryPlan, world: World, runs: number): Ends {
   const random = mulberry32(SEED);
   return summarize(Array.from({ length: runs }, () => simulateRollout(plan, world, random)));
 }
 
-export function summarize(rollouts: readonly SimulatedRollout[]): Omit<Outcome, 'stable' | 'canary'> {
+export function summarize(rollouts: readonly SimulatedRollout[]): Ends {
   const shareOf = (decision: SimulatedRollout['decision']) =>
     rollouts.filter((one) => one.decision === decision).length / rollouts.length;
   const of = (key: 'seconds' | 'failed', share: number) =>

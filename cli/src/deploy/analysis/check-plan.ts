@@ -2,26 +2,38 @@ import { durationMs, writeDuration } from '../../shared/duration.ts';
 import type { Path, Problem } from '../../yaml/problem.ts';
 import type { PlanDocument } from './plan-schema.ts';
 
-/** What no schema can say of a plan. Parts that already have problems are skipped. Pure. */
+/** What no schema can say of a plan. Values that already have problems are skipped. Pure. */
 export function checkPlan({ steps, limit, analysis }: PlanDocument, problems: readonly Problem[]): Problem[] {
-  const isSound = (...path: Path) =>
-    !problems.some((problem) => path.every((part, index) => problem.path[index] === part));
-  const hasSteps = isSound('steps') && Array.isArray(steps);
-  const hasLimit = isSound('limit') && limit !== undefined;
-  const hasAnalysis = isSound('analysis') && analysis !== undefined;
+  const isSound: IsSound = (...path) => !problems.some((problem) => isAtOrAround(problem.path, path));
+  const hasSteps = Array.isArray(steps) && !problems.some(({ path }) => path[0] === 'steps' && path.length === 1);
+  const hasLimit = limit !== undefined && isSound('limit');
+  const hasMargin = analysis !== undefined && isSound('analysis', 'margin');
+  const hasWarmUp = analysis !== undefined && isSound('analysis', 'slow', 'warm-up');
   return [
-    ...(hasSteps ? checkRising(steps, 'weight') : []),
-    ...(hasSteps ? checkRising(steps, 'requests') : []),
-    ...(hasSteps && hasLimit ? checkLimit(steps, limit) : []),
-    ...(hasAnalysis ? checkMargin(analysis.margin) : []),
-    ...(hasSteps && hasAnalysis ? checkWarmUp(steps, analysis.slow['warm-up']) : []),
+    ...(hasSteps ? checkRising(steps, 'weight', isSound) : []),
+    ...(hasSteps ? checkRising(steps, 'requests', isSound) : []),
+    ...(hasSteps && hasLimit && steps.every((_, index) => isSound('steps', index, 'for'))
+      ? checkLimit(steps, limit)
+      : []),
+    ...(hasMargin ? checkMargin(analysis.margin) : []),
+    ...(hasSteps && hasWarmUp && isSound('steps', steps.length - 1, 'requests')
+      ? checkWarmUp(steps, analysis.slow['warm-up'])
+      : []),
   ];
+}
+
+type IsSound = (...path: Path) => boolean;
+
+/** What is wrong is this value, one that it is in, or one in it. */
+function isAtOrAround(problem: Path, path: Path): boolean {
+  return Array.from({ length: Math.min(problem.length, path.length) }).every((_, at) => problem[at] === path[at]);
 }
 
 type Steps = PlanDocument['steps'];
 
-function checkRising(steps: Steps, key: 'weight' | 'requests'): Problem[] {
+function checkRising(steps: Steps, key: 'weight' | 'requests', isSound: IsSound): Problem[] {
   return steps.slice(1).flatMap((step, index) => {
+    if (!isSound('steps', index, key) || !isSound('steps', index + 1, key)) return [];
     const before = (steps[index] as Steps[number])[key];
     if (step[key] > before) return [];
     const counted = key === 'requests' ? ', counted since the rollout began' : '';

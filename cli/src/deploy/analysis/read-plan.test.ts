@@ -76,6 +76,16 @@ describe('a plan', () => {
     ]);
   });
 
+  it('has its other mistakes reported beside a key that is unknown, or a value of another form', () => {
+    const text = withChange(['weight: 5,', 'weight: 1, x: 1,'], ['0.5%', '90%'], ['alpha: 0.02', 'alpha: 2']);
+    expect(problemsOf(readPlan(text))).toEqual([
+      '6:14 steps[1].weight: expected more than 1 of the step before',
+      '6:17 steps[1].x: unknown key "x"; there are weight, requests, for',
+      '10:10 analysis.alpha: expected a number from 0.0001 to 0.1, got 2',
+      '13:11 analysis.margin: expected more than 0% and at most 50%, got 90%',
+    ]);
+  });
+
   it.each([
     [
       'weights that do not rise',
