@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { parse } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { findOnPath } from '../../../cli/src/providers/executables.ts';
 import { sharedCacheDir } from '../../../cli/src/providers/testing.ts';
 import type { Manifest } from './manifest.ts';
@@ -30,6 +30,12 @@ const sources = {
     module: 'github.com/prometheus-operator/prometheus-operator@v0.85.0',
     files: ['example/prometheus-operator-crd/monitoring.coreos.com_prometheusrules.yaml'],
   },
+  // What `shopctl deploy export` writes for.
+  argoRollouts: {
+    module: 'github.com/argoproj/argo-rollouts@v1.10.2',
+    files: ['manifests/crds/rollout-crd.yaml', 'manifests/crds/analysis-template-crd.yaml'],
+  },
+  flagger: { module: 'github.com/fluxcd/flagger@v1.36.1', files: ['artifacts/flagger/crd.yaml'] },
 } as const;
 
 type Schema = Record<string, unknown>;
@@ -99,12 +105,20 @@ async function writeCatalogue(file: string): Promise<void> {
 }
 
 async function download(module: string, folder: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], {
+  const run = promisify(execFile)('go', ['mod', 'download', '-json', module], {
     cwd: folder,
     env: { ...process.env, GOPATH: folder, GOFLAGS: '-modcacherw', GOCACHE: join(folder, 'cache') },
     maxBuffer: 1 << 20,
   });
-  return (JSON.parse(stdout) as { Dir: string }).Dir;
+  try {
+    return (JSON.parse((await run).stdout) as { Dir: string }).Dir;
+  } catch (error) {
+    // A module for a later Go is unpacked, and then refused: its schemas need no Go.
+    const unpacked = join(folder, 'pkg/mod', module);
+    const isForLaterGo = /requires go/.test((error as { stdout?: string }).stdout ?? '');
+    if (isForLaterGo && existsSync(unpacked)) return unpacked;
+    throw error;
+  }
 }
 
 interface CustomResource {
@@ -125,11 +139,13 @@ function addDefinitions(text: string, definitions: Record<string, Schema>, kinds
     }
     return;
   }
-  const { spec } = parse(text) as CustomResource;
-  for (const { name: version, schema } of spec.versions) {
-    const name = `${spec.group}.${version}.${spec.names.kind}`;
-    definitions[name] = withObjectMeta(strict(schema.openAPIV3Schema));
-    kinds[`${spec.group}/${version}/${spec.names.kind}`] = name;
+  for (const document of parseAllDocuments(text)) {
+    const { spec } = document.toJS() as CustomResource;
+    for (const { name: version, schema } of spec.versions) {
+      const name = `${spec.group}.${version}.${spec.names.kind}`;
+      definitions[name] = withObjectMeta(strict(schema.openAPIV3Schema));
+      kinds[`${spec.group}/${version}/${spec.names.kind}`] = name;
+    }
   }
 }
 

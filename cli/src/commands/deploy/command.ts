@@ -1,9 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
+import { exportFormats } from '../../deploy/export/export-plan.ts';
 import { strategies } from '../../deploy/run.ts';
 import { parseDuration, parsePositive } from '../option-values.ts';
 import { type ReasonOptions, withReason } from '../reason.ts';
 import type { DeployOptions, HistoryOptions, RollbackOptions, StatusOptions } from './run-deploy.ts';
+import type { ExportOptions } from './run-deploy-export.ts';
 import type { PlanOptions } from './run-deploy-plan.ts';
 
 const CHANGES =
@@ -95,6 +97,23 @@ export const register: Register = (program, deps) => {
     .action(async (file: string | undefined, options: Partial<PlanOptions>) => {
       const { runDeployPlan } = await import('./run-deploy-plan.ts');
       await runDeployPlan(file, { ...options, rate: options.rate ?? 50, errors: options.errors ?? 0 }, deps);
+    });
+
+  withCommonOptions(deploy.command('export'))
+    .description('print a plan of a canary as manifests of Kubernetes, with what they cannot say')
+    .argument('<service>', 'orders, catalog, ...')
+    .addOption(new Option('--for <program>', 'whose manifests').choices(exportFormats).makeOptionMandatory())
+    .option('--plan <file>', 'the plan (default: deploy/plans/<service>.yaml)')
+    .option(
+      '--rate <number>',
+      'requests of the service a second, by which steps take their time (default: 50)',
+      parseRate,
+    )
+    .option('--step <number>', 'the step whose weights gateway-api has (default: 1)', parsePositive)
+    .addHelpText('after', effects('none, prints YAML; with --json also what is not expressed', '0, 2'))
+    .action(async (service: string, options: ExportOptions) => {
+      const { runDeployExport } = await import('./run-deploy-export.ts');
+      await runDeployExport(service, { ...options, rate: options.rate ?? 50, step: options.step ?? 1 }, deps);
     });
 
   withCommonOptions(deploy.command('history'))
