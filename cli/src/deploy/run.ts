@@ -1,19 +1,24 @@
 import type { ErrorBody } from '../errors.ts';
 import type { Asked } from '../platform/change-log.ts';
 import type { Release } from '../platform/release.ts';
+import type { Verdict } from './analysis/evaluate.ts';
+import type { CanaryPlan } from './analysis/plan.ts';
 
-export const strategies = ['rolling', 'blue-green'] as const;
+export const strategies = ['rolling', 'blue-green', 'canary'] as const;
 
 export type Strategy = (typeof strategies)[number];
 
 /**
- * Where a deploy is. `kept`: the new release has all the work, and is watched. The last four are its ends: `inconclusive` and
- * `rolled-back` are on the release of before, `failed` may not be (`isDirty`).
+ * Where a deploy is. `analysis`: a canary has a share of the calls, and is evaluated. `held`: what was found of it does not
+ * decide, or may not, so that an operator has to. `kept`: the new release has the work, and is watched. The last four are its ends:
+ * `inconclusive` and `rolled-back` are on the release of before, `failed` may not be (`isDirty`).
  */
 export const deployStates = [
   'planned',
   'building',
   'preflight',
+  'analysis',
+  'held',
   'shifting',
   'kept',
   'rolling-back',
@@ -29,9 +34,11 @@ export type DeployState = (typeof deployStates)[number];
 export const transitions: Readonly<Record<DeployState, readonly DeployState[]>> = {
   planned: ['building', 'rolling-back', 'rolled-back'],
   building: ['preflight', 'rolling-back', 'rolled-back'],
-  preflight: ['shifting', 'rolling-back', 'rolled-back'],
-  shifting: ['kept', 'rolling-back', 'rolled-back'],
-  kept: ['done', 'rolling-back', 'rolled-back'],
+  preflight: ['analysis', 'shifting', 'rolling-back', 'rolled-back'],
+  analysis: ['held', 'shifting', 'rolling-back', 'rolled-back'],
+  held: ['shifting', 'kept', 'rolling-back', 'rolled-back'],
+  shifting: ['held', 'kept', 'rolling-back', 'rolled-back'],
+  kept: ['held', 'done', 'rolling-back', 'rolled-back'],
   'rolling-back': ['rolled-back', 'inconclusive', 'failed'],
   done: [],
   'rolled-back': [],
@@ -46,17 +53,44 @@ export function isOver(state: DeployState): boolean {
 /** Why a deploy was rolled back. */
 export interface Cause {
   /**
-   * `guard`: what was observed. `evidence`: something that is needed to decide was not observed. `asked`: by an operator.
-   * `superseded`: by another deploy. `ended`: the platform or its supervisor. `error`: it could not be carried out.
+   * `guard`: what was observed. `worse`: a test shows that a canary is worse. `evidence`: something that is needed to decide was
+   * not observed. `asked`: by an operator. `superseded`: by another deploy. `ended`: the platform or its supervisor. `error`: it could not be
+   * carried out.
    */
-  readonly kind: 'guard' | 'evidence' | 'asked' | 'superseded' | 'ended' | 'error';
+  readonly kind: 'guard' | 'worse' | 'evidence' | 'asked' | 'superseded' | 'ended' | 'error';
   readonly text: string;
-  /** Of a guard: `exit`, `not-ready`, `preflight`, `dead-letters`, `attempts`. */
+  /** Of a guard: `exit`, `not-ready`, `preflight`, `dead-letters`, `attempts`, or one of a plan. */
   readonly guard?: string;
   readonly error?: ErrorBody;
 }
 
-/** One line of the journal. */
+/** How a canary is to be rolled out. */
+export interface CanaryTerms {
+  readonly plan: CanaryPlan;
+  /** What happens at the limit of the plan. */
+  readonly onInconclusive: 'hold' | 'rollback';
+  /** What happens to a canary that is worse. `freeze`: nothing more, for a release that cannot be rolled back. */
+  readonly onFailure: 'rollback' | 'freeze';
+}
+
+/** The calls of each replica, from one moment on. */
+export interface WeightsChange {
+  /** `step`: of the plan. `promoted`: the canary has nearly all. */
+  readonly reason: 'step' | 'promoted';
+  /** The first is 1. */
+  readonly step: number;
+  /** The canary's share, from 0 to 1. */
+  readonly share: number;
+  readonly weights: Readonly<Record<string, number>>;
+}
+
+/** What was decided, at `at` in ms since 1970, by the samples until then. It is acted upon. */
+export interface DatedVerdict {
+  readonly at: number;
+  readonly verdict: Verdict;
+}
+
+/** One line of the journal. The samples of a canary are in a file of their own (samples.ts). */
 export type JournalRecord = { readonly time: string; readonly run: string } & (
   | {
       readonly kind: 'planned';
@@ -68,10 +102,14 @@ export type JournalRecord = { readonly time: string; readonly run: string } & (
       readonly to: string;
       readonly keepMs: number;
       readonly asked: Asked;
+      readonly canary?: CanaryTerms;
     }
   | { readonly kind: 'releases'; readonly from: Release; readonly to: Release }
   | { readonly kind: 'state'; readonly state: DeployState; readonly cause?: Cause; readonly isDirty?: true }
   | { readonly kind: 'step'; readonly text: string }
+  // When callers have read it: `time` is the beginning of a step.
+  | ({ readonly kind: 'weights' } & WeightsChange)
+  | ({ readonly kind: 'verdict' } & DatedVerdict)
   | { readonly kind: 'paused' | 'resumed' | 'promoted' }
 );
 
@@ -97,6 +135,12 @@ export interface DeployRun {
   readonly steps: readonly { readonly time: string; readonly text: string }[];
   /** Present once it is built. */
   readonly releases?: { readonly from: Release; readonly to: Release };
+  /** Of a canary. */
+  readonly canary?: CanaryTerms;
+  /** Of a canary: its shares, the oldest first, with ISO times. */
+  readonly weights?: readonly (WeightsChange & { readonly time: string })[];
+  /** Of a canary: what was decided, the oldest first. */
+  readonly verdicts?: readonly DatedVerdict[];
 }
 
 /** The deploys of a journal, the oldest first. Lines of a run whose beginning is not kept any more are left out. Pure. */
@@ -136,6 +180,12 @@ function after(run: DeployRun, record: JournalRecord): DeployRun {
     }
     case 'step':
       return { ...run, steps: [...run.steps, { time: record.time, text: record.text }] };
+    case 'weights': {
+      const { kind: _, run: __, ...change } = record;
+      return { ...run, weights: [...(run.weights ?? []), change] };
+    }
+    case 'verdict':
+      return { ...run, verdicts: [...(run.verdicts ?? []), { at: record.at, verdict: record.verdict }] };
     case 'paused':
     case 'resumed':
       return { ...run, isPaused: record.kind === 'paused' };

@@ -23,7 +23,11 @@ export const register: Register = (program, deps) => {
     .option('--dir <path>', 'another copy of the sources')
     .option('--seed-bug <bug...>', 'put a known bug back into it')
     .option('--env <name=value...>', 'set a variable of its environment', parseVariable)
-    .addOption(new Option('--strategy <strategy>', 'how the calls pass over').choices(strategies).default('rolling'))
+    .addOption(
+      new Option('--strategy <strategy>', 'how the calls pass over')
+        .choices(strategies.filter((one) => one !== 'canary'))
+        .default('rolling'),
+    )
     .option(
       '--keep <duration>',
       'how long the new release is watched before the deploy is done (default: 60s)',
