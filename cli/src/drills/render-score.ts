@@ -30,10 +30,12 @@ const NAMES = {
   recoveredMs: 'served again',
   endMs: 'end',
 } as const satisfies Record<keyof Clocks, string>;
+/** The clocks of a score, in their order, with their names for people. */
+export const CLOCK_NAMES = Object.entries(NAMES) as readonly (readonly [keyof Clocks, string])[];
 
 function renderClocks(clocks: Clocks): string {
   const { symptomMs } = clocks;
-  const rows = (Object.entries(NAMES) as [keyof Clocks, string][]).flatMap(([key, name]) => {
+  const rows = CLOCK_NAMES.flatMap(([key, name]) => {
     const ms = clocks[key];
     if (ms === undefined) return [];
     const after =

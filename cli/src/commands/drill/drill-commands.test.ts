@@ -2,7 +2,7 @@
  * Goal: a journal proves and scores the same wherever it is.
  * Method: journals of a project's folder, without a platform.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -15,6 +15,7 @@ import { aJournal } from '../../drills/testing/a-journal.ts';
 import { createOutput } from '../../output/output.ts';
 import { cloneRoot, openProject, type Project } from '../../platform/project.ts';
 import { runDrillLevels, runDrillValidate } from './run-drill-catalog.ts';
+import { runDrillDebrief } from './run-drill-debrief.ts';
 import { runDrillScore, runDrillVerify } from './run-drill-score.ts';
 
 const scenarios = await readScenarios(cloneRoot());
@@ -102,6 +103,21 @@ it('verifies a journal: 0 for one that nothing was done to, 1 for a changed one,
   await store('c', finished);
   await runDrillVerify('c', {}, deps());
   expect([process.exitCode, printed]).toEqual([5, expect.stringContaining('the scenarios differ')]);
+});
+
+it('writes the debrief of a round as a page, and ends with 2 where that cannot be', async () => {
+  const file = await store('a', finished);
+  const html = join(home, 'debrief.html');
+  await runDrillDebrief(file, { html }, deps(true));
+  expect(JSON.parse(printed)).toMatchObject({ round: file, score: { points: 15 }, written: [html] });
+  expect(await readFile(html, 'utf8')).toContain('<h1>network:orders-payments, slow, all-orders</h1>');
+  await expect(runDrillDebrief('a', { html: join(home, 'none', 'x.html') }, deps())).rejects.toMatchObject({
+    code: 'report_not_writable',
+    exitCode: 2,
+  });
+  await store('b', finished.slice(0, 9));
+  await runDrillDebrief('b', {}, deps());
+  expect([process.exitCode, printed]).toEqual([5, expect.stringContaining('not revealed')]);
 });
 
 it('ends with 2 where there is no round, with the nearest id or the file', async () => {

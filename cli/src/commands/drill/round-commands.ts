@@ -3,6 +3,7 @@ import { type CommandDeps, type CommonOptions, effects, withCommonOptions } from
 import { parseDuration } from '../option-values.ts';
 import { parseLine } from '../reason.ts';
 import type { ActOptions, BlameOptions, HintOptions } from './run-drill-act.ts';
+import type { DrillDebriefOptions } from './run-drill-debrief.ts';
 import type { DrillStartOptions } from './run-drill-start.ts';
 
 const HIGHEST_LEVEL = 5;
@@ -131,8 +132,9 @@ export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
       'show a round that is over: its score, what it was, where that could be seen, the timeline, a solution',
     )
     .argument('[round]', 'id of a round, or the path of its journal (default: the last round)')
-    .addHelpText('after', effects('none, reads files', '0, 2, 5 (the round has no score)'))
-    .action(async (round: string | undefined, options: CommonOptions) => {
+    .option('--html <file>', 'as one page: everything on one time axis, the traces of two orders, the proof')
+    .addHelpText('after', effects('reads files; writes FILE', '0, 2, 5 (the round has no score)'))
+    .action(async (round: string | undefined, options: DrillDebriefOptions) => {
       const { runDrillDebrief } = await import('./run-drill-debrief.ts');
       await runDrillDebrief(round, options, deps);
     });

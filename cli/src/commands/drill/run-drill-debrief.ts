@@ -1,22 +1,38 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { debriefOf, hasScore } from '../../drills/debrief.ts';
+import { debriefOf, hasScore } from '../../drills/debrief/debrief.ts';
+import { renderDebriefPage } from '../../drills/debrief/render-html.ts';
+import { renderDebrief } from '../../drills/debrief/render-text.ts';
+import { readScenarios } from '../../drills/format/catalog.ts';
 import { readHistory } from '../../drills/history.ts';
 import { readDrillJournal } from '../../drills/journal/journal-file.ts';
-import { renderDebrief } from '../../drills/render-debrief.ts';
 import { findRound } from '../../drills/rounds.ts';
+import { verifyJournal } from '../../drills/verify.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { formatTable } from '../../output/table.ts';
+import { cloneRoot } from '../../platform/project.ts';
+import { writeReportFiles } from '../../report/report-files.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
-/** `shopctl drill debrief`: from the journal alone. */
+export interface DrillDebriefOptions extends CommonOptions {
+  readonly html?: string;
+}
+
+/** `shopctl drill debrief`: from the journal alone. With a file the page instead of the text. */
 export async function runDrillDebrief(
   name: string | undefined,
-  options: CommonOptions,
+  options: DrillDebriefOptions,
   { output, projectFrom }: CommandDeps,
 ): Promise<void> {
   const round = await findRound(projectFrom(options), name);
-  const debrief = debriefOf((await readDrillJournal(round.journal)).records);
-  output.result({ round: round.id, ...debrief }, () => renderDebrief(debrief, output.style));
+  const journal = await readDrillJournal(round.journal);
+  const debrief = debriefOf(journal.records);
+  const findings = options.html === undefined ? [] : verifyJournal(journal, await readScenarios(cloneRoot()));
+  const written = await writeReportFiles(options, {
+    html: () => renderDebriefPage(journal.records, { round: round.id, findings }),
+  });
+  output.result({ round: round.id, ...debrief, written }, () =>
+    written.length > 0 ? `${round.id}: ${written.join(', ')}` : renderDebrief(debrief, output.style),
+  );
   if (!hasScore(debrief)) process.exitCode = exitCodes.unknown;
 }
 

@@ -55,7 +55,16 @@ describe('customers', () => {
   const start = (
     place: (order: CustomerOrder) => Promise<PlaceResponse>,
     onConfirmed: (id: string) => void = () => undefined,
-  ) => startCustomers({ seed: '7', clock: timerClock, place, onConfirmed });
+  ) =>
+    startCustomers({
+      seed: '7',
+      clock: timerClock,
+      place,
+      onResponse: ({ response, outcome }) => {
+        if (outcome !== 'failed' && response.kind === 'decided' && response.status === 'Confirmed')
+          onConfirmed(response.id);
+      },
+    });
   const never = () => new Promise<PlaceResponse>(() => undefined);
 
   it('place as many orders of a shop that never responds', async () => {

@@ -28,8 +28,14 @@ export interface CustomersOptions {
   readonly clock: RunClock;
   /** Rejects where there is no response. */
   place(order: CustomerOrder): Promise<PlaceResponse>;
-  /** An order was confirmed. */
-  onConfirmed(orderId: string): void;
+  onResponse(placed: PlacedOrder): void;
+}
+
+/** An order with its response, and what a customer makes of it. */
+export interface PlacedOrder {
+  readonly kind: OrderKind;
+  readonly response: PlaceResponse;
+  readonly outcome: 'good' | 'slow' | 'failed';
 }
 
 export interface Customers {
@@ -90,7 +96,7 @@ export function isExpected(kind: OrderKind, response: PlaceResponse): boolean {
 }
 
 /** Places orders at a rate, whatever becomes of them (open loop): a shop that slows down gets no fewer. */
-export function startCustomers({ seed, clock, place, onConfirmed }: CustomersOptions): Customers {
+export function startCustomers({ seed, clock, place, onResponse }: CustomersOptions): Customers {
   const over = new AbortController();
   let load = { factor: 1, repeats: false };
   let counts = { sent: 0, good: 0, failed: 0, slow: 0 };
@@ -100,10 +106,12 @@ export function startCustomers({ seed, clock, place, onConfirmed }: CustomersOpt
     counts.sent++;
     sent++;
     const response = await place(order).catch(() => undefined); // Counted as failed, whatever the reason is.
-    if (response !== undefined && isExpected(order.kind, response)) {
+    const isGood = response !== undefined && isExpected(order.kind, response);
+    const outcome = !isGood ? 'failed' : response.tookMs > SLOW_RESPONSE_MS ? 'slow' : 'good';
+    if (response !== undefined) onResponse({ kind: order.kind, response, outcome });
+    if (isGood) {
       counts.good++;
-      if (response.tookMs > SLOW_RESPONSE_MS) counts.slow++;
-      if (response.kind === 'decided' && response.status === 'Confirmed') onConfirmed(response.id);
+      if (outcome === 'slow') counts.slow++;
       return;
     }
     counts.failed++;

@@ -1,5 +1,6 @@
 import type { RunClock } from '../../shared/clock.ts';
 import type { PlaceResponse } from '../../shop/gateway-client.ts';
+import type { TraceSpan } from '../../trace/tree.ts';
 import type { Scenario } from '../format/schema.ts';
 import type { Evidence } from '../journal/records.ts';
 import type { CustomerOrder } from './customers.ts';
@@ -28,6 +29,8 @@ export interface DrillPorts {
   unshipped(orderIds: readonly string[]): Promise<readonly string[]>;
   /** The value of an expression; undefined where there is none. Rejects while it cannot be read. */
   measure(query: string): Promise<number | undefined>;
+  /** The spans of an order's trace that have arrived. Rejects while that cannot be read. */
+  trace(traceId: string): Promise<readonly TraceSpan[]>;
   /** Pages and tickets that fire now. */
   firing(): readonly string[];
   inject(injection: Exclude<Injection, { readonly type: 'load' }>, ttlMs: number): Promise<Injected>;

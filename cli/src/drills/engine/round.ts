@@ -6,6 +6,7 @@ import { noticedBy } from '../score/customers.ts';
 import { rubric } from '../score/rubric.ts';
 import { commitmentOf } from '../seal/envelope.ts';
 import { startCustomers } from './customers.ts';
+import { createExemplars } from './exemplars.ts';
 import { createHappenings } from './happenings.ts';
 import { createOverdueCount } from './overdue.ts';
 import type { DrillPorts } from './ports.ts';
@@ -42,11 +43,17 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
   const hasSeen = { page: false, ack: false };
   const elapsed = () => Math.round(clock.now() - began);
   const overdue = createOverdueCount(ports);
+  const exemplars = createExemplars({ ports, over: over.signal, elapsed });
   const customers = startCustomers({
     seed: schedule.loadSeed,
     clock,
     place: (order) => ports.place(order),
-    onConfirmed: (id) => overdue.add(id),
+    onResponse(placed) {
+      const { response, outcome } = placed;
+      if (outcome !== 'failed' && response.kind === 'decided' && response.status === 'Confirmed')
+        overdue.add(response.id);
+      exemplars.note(placed);
+    },
   });
 
   journal.write({
@@ -174,7 +181,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       problems.push(`orders were not compared: ${messageOf(error)}`);
     }
     journal.write({ type: 'reveal', envelope });
-    for (const event of happenings.withheld) journal.write(event);
+    for (const event of [...happenings.withheld, ...(await exemplars.collect())]) journal.write(event);
     return { why, reason, left, problems, hash: journal.close().hash };
   }
 
@@ -186,6 +193,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
         return elapsed() >= quietUntil();
       });
       if (ended === undefined) {
+        await exemplars.begin();
         await happenings.inject();
         happenings.follow('injection');
       }

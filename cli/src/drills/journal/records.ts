@@ -1,3 +1,4 @@
+import type { SpanKind } from '../../trace/contract.ts';
 import type { Mechanism, Scope } from '../format/vocabulary.ts';
 import type { Envelope } from '../seal/envelope.ts';
 
@@ -19,6 +20,20 @@ export interface Evidence {
   readonly happenedMs: number;
   /** Processes that it is about, in the words of the vocabulary's components. */
   readonly touches: readonly string[];
+}
+
+/** One span of an order that shows what a failure changed. */
+export interface ExemplarSpan {
+  readonly id: string;
+  readonly parent?: string;
+  readonly service: string;
+  readonly name: string;
+  readonly kind: SpanKind;
+  readonly database?: string;
+  readonly error: boolean;
+  /** Since the first span of its trace, ms. */
+  readonly fromMs: number;
+  readonly tookMs: number;
 }
 
 /** A record without what the journal adds. `ms`: since the start, by a monotonic clock. */
@@ -97,6 +112,16 @@ export type DrillEvent =
       readonly type: 'decoy';
       readonly do: string;
       readonly target: string;
+      readonly happenedMs: number;
+    }
+  /** The trace of a customer's order, as it was some seconds after its response. Withheld as well. */
+  | {
+      readonly type: 'exemplar';
+      readonly when: 'before' | 'during';
+      readonly traceId: string;
+      /** `Confirmed`, `Cancelled: payment unavailable`, or the code of a problem. */
+      readonly outcome: string;
+      readonly spans: readonly ExemplarSpan[];
       readonly happenedMs: number;
     }
   /** The last line, so that a loss of lines at the end is noticed. */

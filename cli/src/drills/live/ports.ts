@@ -97,6 +97,8 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
       return sample?.value;
     },
 
+    trace: async (traceId) => (await createBackend(state().telemetryUrl).trace(traceId)).spans,
+
     firing: () =>
       pager
         .alerts()

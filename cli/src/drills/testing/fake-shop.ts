@@ -1,6 +1,7 @@
 import { CliError } from '../../errors.ts';
 import type { RunClock } from '../../shared/clock.ts';
 import type { PlaceResponse } from '../../shop/gateway-client.ts';
+import type { TraceSpan } from '../../trace/tree.ts';
 import type { CustomerOrder } from '../engine/customers.ts';
 import type { DrillPorts } from '../engine/ports.ts';
 
@@ -60,6 +61,10 @@ export class FakeShop implements DrillPorts {
 
   async measure(): Promise<number> {
     return this.isFailing ? 1 : 0;
+  }
+
+  async trace(): Promise<readonly TraceSpan[]> {
+    return [];
   }
 
   firing(): readonly string[] {

@@ -26,7 +26,9 @@ const stage: Stage = { data, palette: () => palette };
 const charts = [
   // All charts move together, so one of them reports the cursor.
   { ...lanesChart('happenings', data.happenings, stage), onCursor: (second?: number) => showValues(data, second) },
-  ...(data.orders.placedMs.length > 0 ? [latencyChart(stage), throughputChart(stage)] : []),
+  // A run may know its responses by second alone.
+  ...(data.orders.placedMs.length > 0 ? [latencyChart(stage)] : []),
+  ...(data.outcomes.length > 0 ? [throughputChart(stage)] : []),
   waitingChart(stage),
   ...(data.usage.length > 0 ? [usageChart(stage)] : []),
   ...(data.breakers.length > 0 ? [lanesChart('breakers', data.breakers, stage)] : []),

@@ -1,8 +1,8 @@
-import type { Scenario } from './format/schema.ts';
-import { type DrillRecord, type RecordOf, recordsOf } from './journal/records.ts';
-import { noticedBy } from './score/customers.ts';
-import { isScore, type NoScore, type Score, scoreOf } from './score/score.ts';
-import type { Envelope } from './seal/envelope.ts';
+import type { Scenario } from '../format/schema.ts';
+import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
+import { noticedBy } from '../score/customers.ts';
+import { isScore, type NoScore, type Score, scoreOf } from '../score/score.ts';
+import type { Envelope } from '../seal/envelope.ts';
 
 /** What happened when. */
 export interface TimelineEntry {

@@ -1,9 +1,9 @@
-import type { Style } from '../output/style.ts';
-import { formatTable } from '../output/table.ts';
-import { formatDuration } from '../shared/duration.ts';
+import type { Style } from '../../output/style.ts';
+import { formatTable } from '../../output/table.ts';
+import { formatDuration } from '../../shared/duration.ts';
+import { renderScore } from '../render-score.ts';
+import { commitmentOf, type Envelope } from '../seal/envelope.ts';
 import { type Debrief, hasScore } from './debrief.ts';
-import { renderScore } from './render-score.ts';
-import { commitmentOf, type Envelope } from './seal/envelope.ts';
 
 /** A debrief for people. */
 export function renderDebrief(debrief: Debrief, style: Style): string {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { createStyle } from '../output/style.ts';
-import { cloneRoot } from '../platform/project.ts';
+import { createStyle } from '../../output/style.ts';
+import { cloneRoot } from '../../platform/project.ts';
+import { findScenario, readScenarios } from '../format/catalog.ts';
+import { aJournal } from '../testing/a-journal.ts';
 import { debriefOf } from './debrief.ts';
-import { findScenario, readScenarios } from './format/catalog.ts';
-import { renderDebrief } from './render-debrief.ts';
-import { aJournal } from './testing/a-journal.ts';
+import { renderDebrief } from './render-text.ts';
 
 const scenario = findScenario(await readScenarios(cloneRoot()), 'd201');
 const records = aJournal({ scenario, endsAt: 60 });

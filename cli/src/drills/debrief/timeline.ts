@@ -1,0 +1,103 @@
+import type { Lane, PageData, Span, SpanTone } from '../../report/page-data.ts';
+import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
+import type { Round } from '../score/round.ts';
+import type { TimelineEntry } from './debrief.ts';
+
+/** Responses of a second that are good, and took no longer than a customer likes; see the rubric. */
+const OUTCOMES: PageData['outcomes'] = [
+  { label: 'as it should be', tone: 'good', glyph: 0 },
+  { label: 'the same after more than 1 s', tone: 'warn', glyph: 1 },
+  { label: 'failed', tone: 'bad', glyph: 2 },
+];
+
+/** What the charts of a debrief are drawn from. Pure. */
+export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): PageData {
+  const { records, end } = round;
+  const endMs = records.at(-1)?.ms ?? end.ms;
+  const seconds = bySecond(recordsOf(records, 'second'), endMs);
+  const failure = failureSpans(records, timeline, end.ms);
+  return {
+    durationMs: endMs,
+    outcomes: OUTCOMES,
+    orders: { placedMs: [], tookMs: [], outcome: [] },
+    seconds: {
+      p50: seconds.map(() => null),
+      p95: seconds.map(() => null),
+      responses: [
+        seconds.map((one) => (one?.good ?? 0) - (one?.slow ?? 0)),
+        seconds.map((one) => one?.slow ?? 0),
+        seconds.map((one) => one?.failed ?? 0),
+      ],
+      pending: seconds.map((one) => one?.overdue ?? null),
+      waiting: seconds.map((one) => one?.metric ?? null),
+    },
+    happenings: [
+      lane('failure', failure),
+      lane('customers', customerSpans(round)),
+      lane('pages', pageSpans(records, endMs)),
+      lane('trainee', instants(timeline, 'you')),
+      lane('round', instants(timeline, 'round')),
+    ].filter(({ spans }) => spans.length > 0),
+    breakers: [],
+    faults: failure.filter(({ tone }) => tone === 'fault'),
+    phases: [],
+    usage: [],
+  };
+}
+
+/** One entry a second; the records of seconds are a moment late. */
+function bySecond(records: readonly RecordOf<'second'>[], endMs: number): (RecordOf<'second'> | undefined)[] {
+  const seconds = new Array<RecordOf<'second'> | undefined>(Math.floor(endMs / 1000) + 1).fill(undefined);
+  for (const record of records) seconds[Math.min(seconds.length - 1, Math.floor(record.ms / 1000))] = record;
+  return seconds;
+}
+
+/** What was withheld: each injection until it ended, and decoys. */
+function failureSpans(records: readonly DrillRecord[], timeline: readonly TimelineEntry[], endMs: number): Span[] {
+  const began = recordsOf(records, 'injected').map(({ index, happenedMs }) => {
+    const ended = recordsOf(records, 'reverted').find((one) => one.index === index)?.happenedMs ?? endMs;
+    const entry = timeline.filter(({ lane, text }) => lane === 'failure' && text.startsWith('began: '))[index];
+    return span(happenedMs, ended, entry?.text.replace('began: ', '') ?? 'injected', 'fault');
+  });
+  const decoys = recordsOf(records, 'decoy').map((one) =>
+    span(one.happenedMs, one.happenedMs, `decoy: ${one.do} ${one.target}`, 'plain'),
+  );
+  return [...began, ...decoys];
+}
+
+/** From the first second in which customers notice something to the first in which they do not. */
+function customerSpans({ noticed }: Round): Span[] {
+  const spans: { from: number; to: number; label: string }[] = [];
+  let open: { from: number; to: number; label: string } | undefined;
+  for (const { second, outside } of noticed) {
+    if (outside === undefined) open = undefined;
+    else if (open !== undefined) open.to = second.ms;
+    else {
+      open = { from: second.ms, to: second.ms, label: outside };
+      spans.push(open);
+    }
+  }
+  return spans.map(({ from, to, label }) => span(from, to, label, 'bad'));
+}
+
+function pageSpans(records: readonly DrillRecord[], endMs: number): Span[] {
+  const pages = recordsOf(records, 'page');
+  return pages
+    .filter(({ state }) => state === 'firing')
+    .map(({ alert, ms }) => {
+      const resolved = pages.find((one) => one.alert === alert && one.state === 'resolved' && one.ms >= ms);
+      return span(ms, resolved?.ms ?? endMs, alert, 'warn');
+    });
+}
+
+function instants(timeline: readonly TimelineEntry[], wanted: TimelineEntry['lane']): Span[] {
+  return timeline.filter(({ lane }) => lane === wanted).map(({ ms, text }) => span(ms, ms, text, 'plain'));
+}
+
+function span(fromMs: number, toMs: number, label: string, tone: SpanTone): Span {
+  return { fromMs: Math.round(fromMs), toMs: Math.round(Math.max(fromMs, toMs)), label, tone };
+}
+
+function lane(label: string, spans: readonly Span[]): Lane {
+  return { label, spans };
+}
