@@ -8,6 +8,7 @@ import type { PagerExtension } from '../pager/supervise.ts';
 import { createChangeLog } from '../platform/change-log.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
 import { holdRuns } from '../platform/run-lock.ts';
+import type { ActiveDrill } from '../platform/state.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { systemClock } from '../shared/clock.ts';
 import { requirePrometheus } from '../shop/prometheus.ts';
@@ -33,6 +34,7 @@ export interface DrillContext extends ExtensionContext {
 
 interface Running {
   readonly id: string;
+  readonly shown: ActiveDrill;
   readonly round: Round;
   /** Also what is held for the round is given back. */
   readonly over: Promise<RoundResult>;
@@ -113,15 +115,18 @@ export async function openDrills(context: DrillContext): Promise<SupervisorExten
     const unfollow = observe(round, startedAt);
     chaos.setOwner({ refusal, onLook: () => recordIfOpen(round, { type: 'peek', where: 'chaos' }) });
     events.add('drill.started', 'platform', `a drill is on: ${id}, commitment ${round.status().commitment}`);
-    const one: Running = { id, round, over: round.done.finally(() => letGo({ held, unfollow })) };
+    const shown = { id, startedAt: startedAt.toISOString(), limitMs };
+    const one: Running = { id, shown, round, over: round.done.finally(() => letGo({ held, unfollow })) };
     one.over.then(
       (result) => {
         one.result = result;
+        context.onChange();
         events.add('drill.ended', 'platform', `the drill ${id} is over (${result.why}): ${result.reason}`);
       },
       (error: unknown) => report(messageOf(error)),
     );
     running = one;
+    context.onChange();
     return one;
   }
 
@@ -214,6 +219,7 @@ export async function openDrills(context: DrillContext): Promise<SupervisorExten
       return true;
     },
     activeFaults: () => [],
+    activeDrill: () => (running?.result === undefined ? running?.shown : undefined),
     async end() {
       if (running === undefined || running.result !== undefined) return;
       if (running.round.status().ended === undefined) running.round.end('aborted', 'the platform ends');

@@ -23,7 +23,7 @@ import { type Project, sharedDir } from './project.ts';
 import { type Reaper, startReaper } from './reaper.ts';
 import { recordOperations } from './record-changes.ts';
 import { rotateLogs } from './rotation.ts';
-import { type InstanceState, type PlatformState, recoverState, writeState } from './state.ts';
+import { type ActiveDrill, type InstanceState, type PlatformState, recoverState, writeState } from './state.ts';
 import type { ExtensionContext, SupervisorExtension } from './supervisor-extension.ts';
 import { createUpstreamsWriter, upstreamsFile, upstreamsFolder } from './upstreams-file.ts';
 
@@ -125,6 +125,7 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     warnings: platform.plan?.warnings ?? [],
     replicas: platform.replicas,
     faults: extension?.activeFaults() ?? [],
+    ...withDrill(extension?.activeDrill?.()),
     failpoints: options.failpoints ?? false,
     seededBugs: platform.plan?.seededBugs ?? [],
     ...(platform.plan?.databasePoolSize !== undefined && { databasePoolSize: platform.plan.databasePoolSize }),
@@ -313,4 +314,8 @@ function createMeasure() {
 
 function reportProblem(what: string) {
   return (error: unknown) => console.error(`supervisor: ${what}: ${messageOf(error)}`);
+}
+
+function withDrill(drill: ActiveDrill | undefined): Pick<PlatformState, 'drill'> {
+  return drill === undefined ? {} : { drill };
 }

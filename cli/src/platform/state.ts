@@ -101,6 +101,14 @@ export interface ActiveFault {
   readonly expiresAt: string;
 }
 
+/** A failure drill that is on: the same whatever it is about. */
+export interface ActiveDrill {
+  readonly id: string;
+  /** ISO time. */
+  readonly startedAt: string;
+  readonly limitMs: number;
+}
+
 /** Everything about a platform, without secrets. Written to `state.json`, returned by `GET /v1/state`. */
 export interface PlatformState {
   readonly project: string;
@@ -131,6 +139,7 @@ export interface PlatformState {
   /** Replicas of each service as last asked for. */
   readonly replicas: Readonly<Record<string, number>>;
   readonly faults: readonly ActiveFault[];
+  readonly drill?: ActiveDrill;
   /** True when failpoints can be armed in its services. A supervisor of an older build does not say. */
   readonly failpoints?: boolean;
   /** Known bugs that were put back into its services. A supervisor of an older build does not say. */

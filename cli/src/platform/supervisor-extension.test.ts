@@ -29,6 +29,13 @@ it('asks extensions in turn until one has the route', async () => {
   expect(both.activeFaults().map(({ id }) => id)).toEqual(['one', 'two']);
 });
 
+it('has the drill of the one that has one', () => {
+  const drill = { id: '1', startedAt: '2026-01-01T00:00:00.000Z', limitMs: 1 };
+  const drills = { ...anExtension('two'), activeDrill: () => drill };
+  expect(combineExtensions([anExtension('one'), drills]).activeDrill?.()).toEqual(drill);
+  expect(combineExtensions([anExtension('one')]).activeDrill?.()).toBeUndefined();
+});
+
 it('ends every extension, the last one first, and reports what failed', async () => {
   const both = combineExtensions([anExtension('one'), anExtension('two', { fails: true })]);
   log.length = 0;

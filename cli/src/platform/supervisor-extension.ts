@@ -7,7 +7,7 @@ import type { EventLog } from './events.ts';
 import type { OperationOptions, OperationRequest, OperationResult } from './operations.ts';
 import type { Platform } from './platform.ts';
 import type { Project } from './project.ts';
-import type { ActiveFault, PlatformState } from './state.ts';
+import type { ActiveDrill, ActiveFault, PlatformState } from './state.ts';
 import type { StartConditions } from './unit.ts';
 
 /** What operators ask of a platform. */
@@ -22,6 +22,7 @@ export interface SupervisorExtension {
   handle(route: string, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
   /** What it does to the platform now; the supervisor does not end for idleness meanwhile. */
   activeFaults(): readonly ActiveFault[];
+  activeDrill?(): ActiveDrill | undefined;
   /** Why it does not let operators do this now. */
   obstacleTo?(operation: PlatformOperation): CliError | undefined;
   /** Takes everything back before the platform ends. */
@@ -61,7 +62,7 @@ export interface ExtensionContext {
   takeMetrics(report: MetricsData): void;
   /** Serves these routes on the telemetry address, also while telemetry is unavailable. */
   serve(guest: Guest): void;
-  /** Call when `activeFaults` has changed. */
+  /** Call when `activeFaults` or `activeDrill` has changed. */
   onChange(): void;
 }
 
@@ -79,6 +80,7 @@ export function combineExtensions(extensions: readonly SupervisorExtension[]): S
       }
       return undefined;
     },
+    activeDrill: () => extensions.map((extension) => extension.activeDrill?.()).find((drill) => drill !== undefined),
     activeFaults: () => extensions.flatMap((extension) => extension.activeFaults()),
     async end() {
       const problems: unknown[] = [];

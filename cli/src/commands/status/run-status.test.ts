@@ -41,6 +41,15 @@ describe('status', () => {
     expect(lines.filter((line) => line.length > 80)).toEqual([]);
   });
 
+  it('says that a drill is on, and nothing else of it', () => {
+    const drill = { id: '1', startedAt: new Date(Date.now() - 4 * MINUTE).toISOString(), limitMs: 15 * MINUTE };
+    const lines = describeStatus({ ...aState(services), drill }, view).split('\n');
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^a drill is on: 4 min.* of 15 min.* \("shopctl drill status"\)$/),
+    );
+    expect(lines.filter((line) => /drill/.test(line))).toHaveLength(1);
+  });
+
   it('has one line for the version that all services have', () => {
     expect(describeStatus(aState(services), view)).toContain('version of the services: 0.2.0\n');
   });

@@ -8,7 +8,7 @@ import { cutText } from '../../output/width.ts';
 import { admissionFile, admissionFolder, readShedPercent } from '../../platform/admission-file.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { describeSeededBugs } from '../../platform/seeded-bugs.ts';
-import type { ActiveFault, InstanceState, InstanceStatus, PlatformState } from '../../platform/state.ts';
+import type { ActiveDrill, ActiveFault, InstanceState, InstanceStatus, PlatformState } from '../../platform/state.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
@@ -71,6 +71,7 @@ export function describeStatus(state: Status, { style, columns }: Pick<Output, '
       ? [style.yellow(`${state.shedPercent} % of the new orders are shed ("shopctl shed 0" ends it)`)]
       : []),
     ...describeSeededBugs(state.seededBugs).map(style.red),
+    ...drillLine(state.drill),
     ...faultLine(state.faults, style),
     ...operations(state),
     ...inspectors(state.instances),
@@ -145,6 +146,14 @@ function inspectors(instances: readonly InstanceState[]): string[] {
     inspector ? [`${name}: a debugger attaches to ${inspector}`] : [],
   );
   return lines.length > 0 ? [lines.join('\n')] : [];
+}
+
+/** The same in every round. */
+function drillLine(drill: ActiveDrill | undefined): string[] {
+  if (drill === undefined) return [];
+  const elapsedMs = Math.max(0, Date.now() - Date.parse(drill.startedAt));
+  const time = `${formatDuration(Math.floor(elapsedMs / 1000) * 1000)} of ${formatDuration(drill.limitMs)}`;
+  return [`a drill is on: ${time} ("shopctl drill status")`];
 }
 
 function reasons(instances: readonly InstanceState[]): string[] {

@@ -88,7 +88,10 @@ export function startFeed({ project, connect, dispatch }: FeedOptions): Feed {
   }
 
   async function readFaults(): Promise<void> {
-    dispatch({ type: 'faults', leases: await chaos.list() });
+    // A round has no fault in the list, and its journal has each question for it as a look at what keeps the failure.
+    const { drill } = await control.state();
+    const leases = drill === undefined ? await chaos.list() : [];
+    dispatch({ type: 'faults', leases });
   }
 
   async function readPages(): Promise<void> {

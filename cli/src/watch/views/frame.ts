@@ -2,7 +2,7 @@ import { Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
 import { formatCount } from '../../output/units.ts';
-import type { PlatformState } from '../../platform/state.ts';
+import type { ActiveDrill, PlatformState } from '../../platform/state.ts';
 import type { LoadProgress, Notice, Page } from '../model/model.ts';
 import { clockText, countdownText, fit, spanText } from './text.ts';
 
@@ -29,7 +29,7 @@ const platformSigns = {
 
 /** Which platform, how it is, how many pages fire and faults act on it, and the time. */
 export const Header = memo(({ project, state, problem, faults, pages, nowMs, width, style }: HeaderProps) => {
-  const count = faults === 0 ? 'no fault' : faults === 1 ? '▒ 1 fault' : `▒ ${faults} faults`;
+  const count = state?.drill === undefined ? faultsText(faults) : drillText(state.drill, nowMs);
   const right = `${count}   ${clockText(nowMs)} UTC `;
   const paging = pages === 0 ? '' : pages === 1 ? '! 1 page   ' : `! ${pages} pages   `;
   const name = ` ${project} `;
@@ -38,6 +38,15 @@ export const Header = memo(({ project, state, problem, faults, pages, nowMs, wid
   const end = faults === 0 ? style.dim(right) : style.magenta(right);
   return h(Text, null, `${style.bold(name)}${style[colour](word)}${middle}${style.red(paging)}${end}`);
 });
+
+function faultsText(faults: number): string {
+  return faults === 0 ? 'no fault' : faults === 1 ? '▒ 1 fault' : `▒ ${faults} faults`;
+}
+
+/** In the place of the faults, so that every round looks the same. */
+function drillText({ startedAt, limitMs }: ActiveDrill, nowMs: number): string {
+  return `drill ${countdownText(nowMs - Date.parse(startedAt))} of ${countdownText(limitMs)}`;
+}
 
 function platformWords(state: PlatformState | undefined, problem: string | undefined, nowMs: number) {
   if (problem !== undefined) return { word: '✗', rest: ` ${problem}; waiting for it`, colour: 'red' } as const;

@@ -42,6 +42,13 @@ async function aDetail() {
 }
 
 describe('the screen', () => {
+  it('says that a drill is on in the place of the faults, whatever the drill is about', () => {
+    const drill = { id: '1', startedAt: new Date(aModel().nowMs - 252_000).toISOString(), limitMs: 900_000 };
+    const [header] = linesOf({ ...aModel(), faults: [], state: aState({ drill }) });
+    expect(header).toContain('drill 4:12 of 15:00');
+    expect(header).not.toContain('fault');
+  });
+
   it.each(sizes)('fills %d x %d exactly, whatever page is open', async (columns, rows) => {
     const model = aModel();
     const order = { kind: 'order', id: someEvidence().order.id, tab: 'trace', scroll: 3, problem: undefined } as const;
