@@ -258,6 +258,62 @@ describe.each(both)('a %s deploy', (strategy) => {
   });
 });
 
+describe('a rolling deploy of containers, which pass no port on', () => {
+  const surging = (changes: Partial<DeployPlan> = {}) => aPlan({ isSurging: true, ...changes });
+  /** What serves while each replica is replaced: the one that is replaced does not. */
+  function watched(own: World): { readonly fleet: FleetControl; readonly others: string[][] } {
+    const others: string[][] = [];
+    const fleet: FleetControl = {
+      ...fleetOf(own),
+      async replace(service, name, ...rest) {
+        others.push(own.members.filter((one) => one.weight > 0 && one.name !== name).map((one) => one.name));
+        await fleetOf(own).replace(service, name, ...rest);
+      },
+    };
+    return { fleet, others };
+  }
+
+  it('has the replica that was tried out serve while the only other one is replaced', async () => {
+    const own = aWorld(1);
+    const { fleet, others } = watched(own);
+    expect(await deploy(anEngine(own, { fleet }), surging())).toMatchObject({ state: 'done' });
+    expect(others).toEqual([['orders-2']]);
+    expect(own.members.map(({ name }) => name)).toEqual(['orders-1']);
+    expect(serving(own)).toEqual(['1.1.0']);
+  });
+
+  it('has a replica of before serve while the only other one is rolled back', async () => {
+    const own = aWorld(1);
+    const { fleet, others } = watched(own);
+    let isBad = false;
+    const check = async () => {
+      if (isBad) throw tripped('exit', 'orders-1 ended');
+    };
+    const onChange = (run: DeployRun) => {
+      isBad ||= run.state === 'kept';
+    };
+    const guards = { begin: async () => undefined, check, conclude: async () => undefined };
+    expect(await deploy(anEngine(own, { fleet, guards, onChange }), surging())).toMatchObject({ state: 'rolled-back' });
+    expect(others).toEqual([['orders-2'], ['orders-2']]);
+    expect(own.members.map(({ name }) => name)).toEqual(['orders-1']);
+    expect(serving(own)).toEqual(['built']);
+  });
+
+  it('adds a replica on the public port in place of the one that was tried out elsewhere', async () => {
+    const own = aWorld(1);
+    const { fleet } = watched(own);
+    const staged: unknown[] = [];
+    const stage: FleetControl['stage'] = async (service, count, like, signal) => {
+      staged.push(like.isPrivate ?? false);
+      return fleet.stage(service, count, like, signal);
+    };
+    const run = await deploy(anEngine(own, { fleet: { ...fleet, stage } }), surging({ isPublic: true }));
+    expect(run).toMatchObject({ state: 'done' });
+    expect(staged).toEqual([true, false]);
+    expect(own.members.map(({ name }) => name)).toEqual(['orders-1']);
+  });
+});
+
 describe('an operator', () => {
   const long = aPlan({ keepMs: 3_600_000 });
   const kept = (engine: DeployEngine) => expect.poll(() => engine.current?.state, { interval: 1 }).toBe('kept');

@@ -28,6 +28,8 @@ export interface DeployPlan {
   readonly asked: Asked;
   /** Clients know the port of the service alone: what is tried out has another one. */
   readonly isPublic: boolean;
+  /** Replicas end before their successors start (containers pass no port on), so one more serves meanwhile. */
+  readonly isSurging?: boolean;
   build(signal: AbortSignal): Promise<Release>;
 }
 
@@ -247,12 +249,13 @@ export class DeployEngine {
   }
 
   async #roll(release: Release, current: Current, work: Work): Promise<void> {
-    await this.#guarded(current, work, () => work.unstage());
+    await this.#guarded(current, work, (signal) => (work.isSurging ? work.surge(release, signal) : work.unstage()));
     for (const name of work.old) {
       await this.#gate(current, work);
       await this.#step(current.id, `replace ${name}`);
       await this.#guarded(current, work, (signal) => work.replace(name, release, signal));
     }
+    if (work.staged.length > 0) await this.#guarded(current, work, () => work.unstage());
   }
 
   /** Waits while it is paused. */
@@ -422,6 +425,29 @@ class Work {
     this.#replaced.push(name);
   }
 
+  get isSurging(): boolean {
+    return this.#plan.isSurging ?? false;
+  }
+
+  /** What was tried out serves beside the others, so that each of them can end before its successor starts. */
+  async surge(release: Release, signal: AbortSignal): Promise<void> {
+    const { service, isPublic } = this.#plan;
+    if (isPublic) {
+      await this.unstage();
+      this.staged = await this.#fleet.stage(service, 1, { release, track: 'canary' }, signal);
+    }
+    this.#isShifted = true;
+    await this.#fleet.weigh(service, Object.fromEntries(this.staged.map((name) => [name, FULL_WEIGHT])));
+  }
+
+  /** The same of what ran before, on the way back. */
+  async #surgeBack(signal: AbortSignal): Promise<void> {
+    const { service } = this.#plan;
+    const release = await this.before?.restored();
+    const names = await this.#fleet.stage(service, 1, { ...(release && { release }), track: 'stable' }, signal);
+    await this.#fleet.weigh(service, Object.fromEntries(names.map((name) => [name, FULL_WEIGHT])));
+  }
+
   async unstage(): Promise<void> {
     const leaving = this.staged;
     this.staged = [];
@@ -445,6 +471,8 @@ class Work {
       const back = () => this.#fleet.weigh(service, { ...off, ...this.#weights });
       await attempt(`point all callers at ${this.old.join(', ')} again`, back);
     }
+    if (this.isSurging && this.#replaced.length > 0)
+      await attempt('start 1 of before beside the others', () => this.#surgeBack(ending));
     for (const name of this.#replaced.toReversed()) {
       await attempt(`replace ${name} by what it ran before`, async () => {
         const release = await this.before?.restored();

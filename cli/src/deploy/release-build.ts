@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Release } from '../platform/release.ts';
 import { complaintOf, runProgram } from '../process/run-program.ts';
+import { extractCommit } from './commit-files.ts';
 import { filesIn, type ReleaseSource, sourcesOf } from './release-source.ts';
 
 /** Longer than `npm ci` and a build on a slow machine, ms. */
@@ -18,7 +19,7 @@ interface Built {
 }
 
 /** The folder of all releases of a service, relative to the clone. */
-const releasesOf = (service: string) => join('dist/releases', service);
+export const releasesOf = (service: string) => join('dist/releases', service);
 
 const filesOf = (service: string) => [`${service}.mjs`, `${service}.mjs.map`, 'telemetry.cjs', 'telemetry.cjs.map'];
 
@@ -93,14 +94,7 @@ async function copySources({ service, commit, path }: ReleaseSource, to: string,
     }
     return;
   }
-  // A file: the archive of a commit is larger than what a program's output may have.
-  const archive = join(to, '..', `${basename(to)}.tar`);
-  try {
-    await runProgram('git', ['archive', '--output', archive, commit, '--', ...wanted], { cwd: path, signal });
-    await runProgram('tar', ['-xf', archive, '-C', to], { signal });
-  } finally {
-    await rm(archive, { force: true });
-  }
+  await extractCommit(commit, wanted, { from: path, to }, signal);
 }
 
 /** What is installed in the clone, where the sources want the same; our packages are those of the sources. */

@@ -4,15 +4,17 @@ import { readJson, sendJson } from '../platform/control-api.ts';
 import { hasFailpoints } from '../platform/failpoint-files.ts';
 import { assertNoStuckFaults } from '../platform/orphaned-faults.ts';
 import type { Release } from '../platform/release.ts';
+import type { RuntimeKind } from '../platform/service-runtime.ts';
 import type { ExtensionContext, PlatformOperation, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { unknownService } from '../platform/unknown-service.ts';
 import { services } from '../topology/services.ts';
 import { createBackend } from '../trace/backend.ts';
-import { type DeployAction, DeployEngine, type DeployPlan } from './engine.ts';
+import { type DeployAction, DeployEngine, type DeployPlan, type StableRelease } from './engine.ts';
 import { createGuards } from './guards.ts';
 import { createDeployJournal } from './journal.ts';
 import { runPreflight } from './preflight.ts';
 import { buildRelease } from './release-build.ts';
+import { buildReleaseImage, stableImage } from './release-image.ts';
 import { resolveRelease } from './release-source.ts';
 import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
 import { type DeployRun, isOver } from './run.ts';
@@ -45,7 +47,7 @@ export async function openDeploys(
       metrics: (names) => createBackend(state().telemetryUrl).metrics(names),
       now: () => performance.now(),
     }),
-    stable: (service) => stableRelease(service, root, { fleet, instances: state().instances }),
+    stable,
     preflight: (subject, signal) => preflight(subject, signal),
     onProblem: report,
     onChange(run) {
@@ -54,6 +56,13 @@ export async function openDeploys(
     },
   });
   await engine.recover();
+
+  /** What the service runs now, kept so that it can come back. */
+  function stable(service: string): Promise<StableRelease> {
+    const { runtime, instances } = state();
+    if (runtime === 'docker') return stableImage(service, { root, env }, { fleet, instances });
+    return stableRelease(service, root, { fleet, instances });
+  }
 
   /** An operator sees in the changes when the calls went to another release, and when they went back. */
   async function record(run: DeployRun): Promise<void> {
@@ -98,26 +107,36 @@ export async function openDeploys(
       keepMs,
       asked,
       isPublic: isPublic(service),
-      build: (signal) => buildRelease(source, root, signal),
+      isSurging: state().runtime === 'docker',
+      build: (signal) =>
+        state().runtime === 'docker'
+          ? buildReleaseImage(source, { root, env }, signal)
+          : buildRelease(source, root, signal),
     };
   }
 
   function checkPlatform({ service, strategy, duringChaos = false }: Checked): void {
-    const { instances, faults, runtime, instrumentation } = state();
+    const { instances, faults, instrumentation } = state();
     assertNoStuckFaults(faults);
     if (faults.length > 0 && !duringChaos)
       throw faultActive(faults.map(({ fault, target }) => `${fault} on ${target}`));
     const own = instances.filter((one) => one.service === service);
     const down = own.find(({ status }) => status !== 'ready');
     if (own.length === 0 || down !== undefined) throw notReady(service, down?.name);
-    if (runtime === 'docker' || instrumentation === 'stock') throw needsBundles(service);
+    if (instrumentation === 'stock') throw needsOwnInstrumentation(service);
     if (strategy === 'blue-green' && isPublic(service)) throw noSecondSet(service);
+  }
+
+  /** A release of before may have been built for the other runtime. */
+  function checkRuntime(service: string, { version, image }: Release): void {
+    if ((state().runtime === 'docker') === (image !== undefined)) return;
+    throw otherRuntime(service, version, image === undefined ? 'process' : 'docker');
   }
 
   async function start(request: DeployRequest): Promise<DeployRun | PlannedDeploy> {
     const plan = await planOf(request);
     if (!request.dryRun) return engine.start(plan, request);
-    const { kept } = await stableRelease(plan.service, root, { fleet, instances: state().instances });
+    const { kept } = await stable(plan.service);
     const names = fleet.fleetOf(plan.service).map(({ name }) => name);
     return { ...request, source: plan.source, from: kept.version, to: plan.version, steps: stepsOf(plan, names) };
   }
@@ -126,9 +145,10 @@ export async function openDeploys(
     const current = engine.current;
     if (current?.service === service && to === undefined) return engine.act('abort');
     const release = earlierRelease(engine.runs(), service, to);
-    const { kept } = await stableRelease(service, root, { fleet, instances: state().instances });
+    const { kept } = await stable(service);
     if (kept.version === release.version) throw runsAlready(service, kept.version);
     checkPlatform({ service, strategy: 'rolling' });
+    checkRuntime(service, release);
     await fleet.admit([{ service, version: release.version, where: release.folder }]);
     return engine.start({
       service,
@@ -138,6 +158,7 @@ export async function openDeploys(
       keepMs,
       asked,
       isPublic: isPublic(service),
+      isSurging: state().runtime === 'docker',
       build: async () => release,
     });
   }
@@ -212,7 +233,7 @@ function concerns(operation: PlatformOperation, service: string): boolean {
 }
 
 function stepsOf(
-  { service, strategy, version, keepMs, isPublic: hasOwnPort }: DeployPlan,
+  { service, strategy, version, keepMs, isPublic: hasOwnPort, isSurging = false }: DeployPlan,
   old: readonly string[],
 ): string[] {
   const keep = `watch it for ${keepMs / 1000} s`;
@@ -225,8 +246,9 @@ function stepsOf(
       build,
       `start one replica${where} beside the others`,
       one,
-      'remove it',
+      isSurging ? 'have it serve beside the others' : 'remove it',
       ...old.map((name) => `replace ${name}`),
+      ...(isSurging ? ['remove the added replica'] : []),
       keep,
     ];
   }
@@ -281,12 +303,21 @@ function notReady(service: string, instance: string | undefined): CliError {
   });
 }
 
-function needsBundles(service: string): CliError {
+function needsOwnInstrumentation(service: string): CliError {
   return new CliError({
     code: 'release_unavailable',
     what: `${service} cannot be deployed here`,
-    why: 'a release consists of bundles for processes with their own instrumentation',
-    next: 'run "shopctl up --runtime process --instrumentation manual"',
+    why: 'a release consists of a service with its own instrumentation',
+    next: 'run "shopctl up --instrumentation manual"',
+  });
+}
+
+function otherRuntime(service: string, version: string, runtime: RuntimeKind): CliError {
+  return new CliError({
+    code: 'release_unavailable',
+    what: `the release ${version} of ${service} cannot run here`,
+    why: runtime === 'docker' ? 'it was built as an image' : 'it was built for processes',
+    next: `deploy its sources again, or run "shopctl up --runtime ${runtime}"`,
   });
 }
 

@@ -15,6 +15,7 @@ import { writePrivateFile } from '../providers/private-file.ts';
 import { failpointFolder, hasFailpoints } from './failpoint-files.ts';
 import { stopTimeoutMs } from './process-runtime.ts';
 import type { Project } from './project.ts';
+import type { Release } from './release.ts';
 import type { ServiceInstance, ServiceRuntime, ServiceSource } from './service-runtime.ts';
 import { type FileOwner, shareFile } from './shared-file.ts';
 import type { StartConditions } from './unit.ts';
@@ -56,7 +57,7 @@ export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): P
   return {
     kind: 'docker',
     source: async ({ name }, release) => {
-      if (release !== undefined) throw releasesNeedProcesses(name);
+      if (release !== undefined) return sourceOf(await releaseImage(engine, name, release), place);
       const build = imageBuild(hasFailpoints(env));
       const wanted = imageName(name, undefined, build);
       const image = await findImage(engine, wanted);
@@ -70,12 +71,23 @@ export async function dockerRuntime(project: Project, env: NodeJS.ProcessEnv): P
   };
 }
 
-function releasesNeedProcesses(service: string): CliError {
-  return new CliError({
-    code: 'release_unavailable',
-    what: `the release of ${service} cannot run in a container`,
-    why: 'a release consists of bundles, and containers run images',
-    next: `run services as processes ("shopctl up --runtime process"), or run "shopctl deploy unpin ${service}"`,
+/** Found by its id: another image may have its name by now. */
+async function releaseImage(engine: Docker, service: string, release: Release): Promise<ServiceImage> {
+  const { version, image: name, digest } = release;
+  if (name === undefined) {
+    throw new CliError({
+      code: 'release_unavailable',
+      what: `the release ${version} of ${service} cannot run in a container`,
+      why: 'it was built for processes: it consists of bundles, and containers run images',
+      next: `run services as processes ("shopctl up --runtime process"), or run "shopctl deploy unpin ${service}"`,
+    });
+  }
+  const found = await findImage(engine, digest);
+  if (found !== undefined) return { ...found, name };
+  throw new CliError({
+    code: 'image_missing',
+    what: `the image ${name} of the release ${version} is not there any more`,
+    next: `run "shopctl deploy unpin ${service}", then "shopctl up": it starts what the clone has built`,
   });
 }
 

@@ -81,13 +81,13 @@ export function processRuntime(
 }
 
 /** Its folder. Throws CliError (3) where it is not there any more. */
-async function folderOf(root: string, service: string, { folder, version }: Release): Promise<string> {
+async function folderOf(root: string, service: string, { folder, version, image }: Release): Promise<string> {
   const path = join(root, folder);
-  if (existsSync(join(path, `${service}.mjs`))) return path;
+  if (image === undefined && existsSync(join(path, `${service}.mjs`))) return path;
   throw new CliError({
     code: 'release_unavailable',
-    what: `the release ${version} of ${service} is not there any more`,
-    why: `${path} has no ${service}.mjs`,
+    what: `the release ${version} of ${service} ${image === undefined ? 'is not there any more' : 'cannot run as a process'}`,
+    why: image === undefined ? `${path} has no ${service}.mjs` : `it was built for containers, as the image ${image}`,
     next: `run "shopctl deploy unpin ${service}", then "shopctl up": it starts what the clone has built`,
   });
 }

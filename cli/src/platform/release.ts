@@ -6,8 +6,10 @@ export const ReleaseSchema = Type.Object({
   version: Type.String(),
   /** Where its bundles are, relative to the clone. */
   folder: Type.String(),
-  /** Of its bundles: two builds with one version differ in it. */
+  /** Of its bundles, or its image's id: two builds with one version differ in it. */
   digest: Type.String(),
+  /** For containers, in place of bundles: `shop/orders:0.3.0-g2a3047fe`. */
+  image: Type.Optional(Type.String()),
   /** Known bugs that are put back into it. */
   seededBugs: Type.Array(Type.String()),
   /** Added to the environment. It may hold secrets: never printed. */
