@@ -1,7 +1,7 @@
 import type { Severity } from '../pager/alert.ts';
+import { appendLineTo, type PartEnd, parseLines, readJournal } from '../report/line-journal.ts';
 import type { Guard, PageBurn } from './burns.ts';
 import type { CustomerRecord } from './customers.ts';
-import { appendLineTo, parseLines, readJournal } from './line-journal.ts';
 import type { Pair } from './pair.ts';
 
 export const JOURNAL_VERSION = 'shop.alert-matrix/v1';
@@ -56,14 +56,7 @@ export interface PairRecord extends CustomerRecord {
   readonly notReverted: readonly string[];
 }
 
-/** The last line of a part that came to its end; after an interruption another part may follow. */
-export interface MatrixEnd {
-  readonly type: 'end';
-  readonly tookMs: number;
-  readonly verdict: 'complete' | 'interrupted';
-}
-
-export type MatrixLine = MatrixStart | PairRecord | MatrixEnd;
+export type MatrixLine = MatrixStart | PairRecord | PartEnd;
 
 /** What a journal holds. */
 export interface MatrixJournal {

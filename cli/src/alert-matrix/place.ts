@@ -5,6 +5,7 @@ import type { CommandDeps } from '../command-context.ts';
 import { CliError, receivedError } from '../errors.ts';
 import type { PlatformNeeds } from '../experiments/format/schema.ts';
 import { startEphemeral } from '../experiments/run/ephemeral-platform.ts';
+import type { MeasuringPlace } from '../experiments/run/run-on-platforms.ts';
 import { switchAudit } from '../monitoring/audit-client.ts';
 import type { Output } from '../output/output.ts';
 import { untilAlertsArrive } from '../pager/alerts-arrive.ts';
@@ -24,7 +25,6 @@ import { measurePair, type PairPorts } from './measure-pair.ts';
 import { startMixedLoad } from './mixed-load.ts';
 import type { Pair } from './pair.ts';
 import { readShipments } from './read-shipments.ts';
-import type { MeasuringPlace } from './run-on-platforms.ts';
 
 /** A platform on which pairs are measured, one after the other. */
 export type Place = MeasuringPlace<Pair, PairRecord>;

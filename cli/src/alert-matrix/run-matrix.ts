@@ -1,6 +1,6 @@
+import { type PlatformsPorts, runOnPlatforms } from '../experiments/run/run-on-platforms.ts';
 import type { PairRecord } from './journal.ts';
 import { type Pair, pairName } from './pair.ts';
-import { type PlatformsPorts, runOnPlatforms } from './run-on-platforms.ts';
 
 /** What a run of the matrix is given. */
 export type MatrixPorts = Omit<PlatformsPorts<Pair, PairRecord>, 'mayGoOn' | 'nameOf'>;

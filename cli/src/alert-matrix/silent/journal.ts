@@ -1,7 +1,7 @@
+import { appendLineTo, type PartEnd, parseLines, readJournal } from '../../report/line-journal.ts';
 import type { Guard, PageBurn } from '../burns.ts';
 import type { CustomerRecord } from '../customers.ts';
-import type { Firing, MatrixEnd } from '../journal.ts';
-import { appendLineTo, parseLines, readJournal } from '../line-journal.ts';
+import type { Firing } from '../journal.ts';
 import type { Situation } from './situations.ts';
 
 export const SILENT_VERSION = 'shop.alert-silent/v1';
@@ -36,7 +36,7 @@ export interface SituationRecord extends CustomerRecord {
   readonly problems: readonly string[];
 }
 
-export type SilentLine = SilentStart | SituationRecord | MatrixEnd;
+export type SilentLine = SilentStart | SituationRecord | PartEnd;
 
 export interface SilentJournal {
   readonly start: SilentStart;

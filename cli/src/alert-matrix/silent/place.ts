@@ -2,6 +2,7 @@ import { mixedOrder, refusedOrder } from '../../../../scenarios/lib/order-mix.ts
 import type { CommandDeps } from '../../command-context.ts';
 import type { PlatformNeeds } from '../../experiments/format/schema.ts';
 import { startEphemeral } from '../../experiments/run/ephemeral-platform.ts';
+import type { MeasuringPlace } from '../../experiments/run/run-on-platforms.ts';
 import { switchAudit } from '../../monitoring/audit-client.ts';
 import type { Output } from '../../output/output.ts';
 import { createPagerReader } from '../../pager/pager-reader.ts';
@@ -15,7 +16,6 @@ import { requirePrometheus } from '../../shop/prometheus.ts';
 import { serviceNames } from '../../topology/services.ts';
 import { startMixedLoad } from '../mixed-load.ts';
 import { readShipments } from '../read-shipments.ts';
-import type { MeasuringPlace } from '../run-on-platforms.ts';
 import type { SituationRecord } from './journal.ts';
 import { measureSituation } from './measure-situation.ts';
 import type { Disturbance, Part, Situation } from './situations.ts';

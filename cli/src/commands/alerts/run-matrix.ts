@@ -4,7 +4,6 @@ import { type Expected, readExpected } from '../../alert-matrix/expected.ts';
 import {
   appendLine,
   JOURNAL_VERSION,
-  type MatrixEnd,
   type MatrixStart,
   type PairRecord,
   readMatrixJournal,
@@ -21,11 +20,12 @@ import { labelledOutput } from '../../output/labelled-output.ts';
 import { formatTable } from '../../output/table.ts';
 import { type AlertRule, readAlertRules, requireAlertName } from '../../pager/alert-rules.ts';
 import type { Project } from '../../platform/project.ts';
+import type { PartEnd } from '../../report/line-journal.ts';
 import { type ReportFiles, refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
 import { readSlos } from '../../slo/catalog.ts';
 import { profiles } from '../../slo/profiles.ts';
-import { onOwnPlatforms, platformsFor } from './own-platforms.ts';
+import { onOwnPlatforms, platformsFor } from '../own-platforms.ts';
 
 export interface MatrixOptions extends CommonOptions, ReportFiles {
   readonly faults?: readonly string[];
@@ -135,7 +135,7 @@ async function measureAll(waiting: readonly Pair[], { folder, start }: Run, comm
   const run = {
     command: `shopctl alerts matrix --resume ${start.runId}`,
     project,
-    end: (end: MatrixEnd) => appendLine(folder.journal, end),
+    end: (end: PartEnd) => appendLine(folder.journal, end),
   };
   await onOwnPlatforms(run, deps, async () => {
     const platforms = options.parallel ?? (await platformsFor());

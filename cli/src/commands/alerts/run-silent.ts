@@ -1,7 +1,5 @@
 import { pageBurnsOf } from '../../alert-matrix/burns.ts';
-import type { MatrixEnd } from '../../alert-matrix/journal.ts';
 import { type AlertRunFolder, createAlertRun, findAlertRun } from '../../alert-matrix/run-folders.ts';
-import { runOnPlatforms } from '../../alert-matrix/run-on-platforms.ts';
 import { evaluateSilent } from '../../alert-matrix/silent/evaluate.ts';
 import {
   appendSilentLine,
@@ -14,16 +12,18 @@ import { openSituationPlace } from '../../alert-matrix/silent/place.ts';
 import { renderSilent, renderSilentHtml, silentAsJson, suiteOfSilent } from '../../alert-matrix/silent/render.ts';
 import { durationOf, planSituations, type Situation } from '../../alert-matrix/silent/situations.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { runOnPlatforms } from '../../experiments/run/run-on-platforms.ts';
 import { renderJunitSuites } from '../../output/junit.ts';
 import { labelledOutput } from '../../output/labelled-output.ts';
 import { formatTable } from '../../output/table.ts';
 import type { Project } from '../../platform/project.ts';
+import type { PartEnd } from '../../report/line-journal.ts';
 import { type ReportFiles, refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
 import { readSlos } from '../../slo/catalog.ts';
 import { profiles } from '../../slo/profiles.ts';
-import { onOwnPlatforms, platformsFor } from './own-platforms.ts';
+import { onOwnPlatforms, platformsFor } from '../own-platforms.ts';
 
 export interface SilentOptions extends CommonOptions, ReportFiles {
   readonly only?: readonly string[];
@@ -123,7 +123,7 @@ async function measureAll(
   const run = {
     command: `shopctl alerts silent --resume ${runId}`,
     project,
-    end: (end: MatrixEnd) => appendSilentLine(folder.journal, end),
+    end: (end: PartEnd) => appendSilentLine(folder.journal, end),
   };
   await onOwnPlatforms(run, deps, async () => {
     const platforms = Math.min(options.parallel ?? (await platformsFor()), waiting.length);

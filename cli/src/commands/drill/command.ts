@@ -1,7 +1,9 @@
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount } from '../option-values.ts';
+import { parseLine } from '../reason.ts';
 import { registerRoundCommands } from './round-commands.ts';
 import type { DrillScoreOptions } from './run-drill-score.ts';
+import type { DrillValidateOptions } from './run-drill-validate.ts';
 
 export const register: Register = (program, deps) => {
   const drill = program
@@ -47,11 +49,32 @@ export const register: Register = (program, deps) => {
     });
 
   withCommonOptions(drill.command('validate'))
-    .description('check the files of scenarios: everything that is wrong, with line and column')
+    .description(
+      'check the files of scenarios; with --reference play their solutions, and check that each is what its file says',
+    )
     .argument('[scenario...]', 'ids (default: all)')
-    .addHelpText('after', effects('none, reads files', '0, 2'))
-    .action(async (ids: readonly string[], options: CommonOptions) => {
-      const { runDrillValidate } = await import('./run-drill-catalog.ts');
+    .option('--all', 'all scenarios')
+    .option(
+      '--reference',
+      'play a round of each with its solution: witness, symptom, pages, points, leaks, what is left',
+    )
+    .option(
+      '--platforms <count>',
+      'play on N ephemeral platforms concurrently (default: on the running one)',
+      parseCount,
+    )
+    .option('--seed <seed>', 'of each round (default: another one for each)', parseLine)
+    .option('--resume <run>', 'go on with a run: scenarios without evidence are played')
+    .option('--junit <file>', 'also write a JUnit report: a suite for each scenario')
+    .addHelpText(
+      'after',
+      effects(
+        'none, reads files; with --reference rounds as of "shopctl drill start" on the running platform, or on ephemeral ones; writes .shop/<project>/drill-trials/<run>/journal.jsonl',
+        '0, 1 (a scenario is not what its file says), 2, 3 (a platform did not start, or has no alerts), 4, 5 (unknown: a round was void), 6, 130, 143 (interrupted; --resume goes on)',
+      ),
+    )
+    .action(async (ids: readonly string[], options: DrillValidateOptions) => {
+      const { runDrillValidate } = await import('./run-drill-validate.ts');
       await runDrillValidate(ids, options, deps);
     });
 };

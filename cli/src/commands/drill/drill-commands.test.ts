@@ -14,9 +14,10 @@ import { seal } from '../../drills/seal/envelope.ts';
 import { aJournal } from '../../drills/testing/a-journal.ts';
 import { createOutput } from '../../output/output.ts';
 import { cloneRoot, openProject, type Project } from '../../platform/project.ts';
-import { runDrillLevels, runDrillValidate } from './run-drill-catalog.ts';
+import { runDrillLevels } from './run-drill-catalog.ts';
 import { runDrillDebrief } from './run-drill-debrief.ts';
 import { runDrillScore, runDrillVerify } from './run-drill-score.ts';
+import { runDrillValidate } from './run-drill-validate.ts';
 
 const scenarios = await readScenarios(cloneRoot());
 const candidates = candidatesOf(scenarios, 2, { hasDeploy: false });

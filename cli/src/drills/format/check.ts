@@ -1,7 +1,8 @@
 import { findFault, targetsOf } from '../../chaos/catalog.ts';
-import { durationMs } from '../../shared/duration.ts';
+import { messageOf } from '../../errors.ts';
 import { instanceName, serviceNames } from '../../topology/services.ts';
 import { didYouMean, type Path, type Problem } from '../../yaml/problem.ts';
+import { parseReferenceLine } from './reference-lines.ts';
 import { DECOYS_FROM_LEVEL, type Scenario } from './schema.ts';
 import { components, plainComponents } from './vocabulary.ts';
 
@@ -85,12 +86,12 @@ function checkDecoys({ decoys }: Scenario): Problem[] {
 
 function checkReference({ reference }: Scenario): Problem[] {
   return reference.flatMap((line, index): Problem[] => {
-    const [word, time = '', ...more] = line.split(' ');
-    if (word !== 'wait') return [];
-    const isKnown = more.length === 0 && (time === 'page' || durationMs(time) !== undefined);
-    return isKnown
-      ? []
-      : [{ path: ['reference', index], message: `expected "wait page" or "wait 10s", got "${line}"` }];
+    try {
+      parseReferenceLine(line);
+      return [];
+    } catch (error) {
+      return [{ path: ['reference', index], message: messageOf(error) }];
+    }
   });
 }
 

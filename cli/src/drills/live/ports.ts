@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { lookAtRecent, type RecentLook } from '../../audit/recent.ts';
 import type { ChaosExtension } from '../../chaos/supervise.ts';
 import { CliError } from '../../errors.ts';
-import { nameOf, type Severity, severityOf } from '../../pager/alert.ts';
+import { nameOf, severityOf } from '../../pager/alert.ts';
 import type { Pager } from '../../pager/pager.ts';
 import type { Asked, ChangeLog } from '../../platform/change-log.ts';
 import { operatorBrokerUrl, operatorDatabaseUrls } from '../../platform/connection.ts';
@@ -16,6 +16,7 @@ import { createPrometheusClient } from '../../shop/prometheus.ts';
 import { createBackend } from '../../trace/backend.ts';
 import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
 import type { DrillPorts, Injected } from '../engine/ports.ts';
+import { isOfRound } from './alerts-of-round.ts';
 import { findEvidence } from './evidence.ts';
 import { switchFlagOn } from './flag-decoy.ts';
 import { publishMalformed } from './publish-malformed.ts';
@@ -47,14 +48,6 @@ const TRACE_LIMIT_MS = 15_000;
 const BALANCE_LIMIT_MS = 15_000;
 const BALANCE_EVERY_MS = 1_500;
 const INVARIANT_OF_SHIPMENTS = 'I7';
-
-/** Is about the past: a round may begin with a spent budget, and an earlier round may have spent it. */
-const ABOUT_THE_PAST = 'ErrorBudgetSpent';
-
-/** Whether an alert is something that a trainee has to respond to. */
-export function isOfRound(alertname: string, severity: Severity): boolean {
-  return (severity === 'page' || severity === 'ticket') && alertname !== ABOUT_THE_PAST;
-}
 
 /** A round on the platform of this supervisor. */
 export function createLivePorts(options: LiveOptions): DrillPorts {

@@ -8,7 +8,11 @@ export interface Noticed {
   readonly second: Second;
   /** Outside of an objective: what, for people. */
   readonly outside?: string;
+  /** Everything that is outside of its objective, in the words of a scenario's symptom. */
+  readonly kinds: ReadonlySet<SymptomKind>;
 }
+
+export type SymptomKind = 'failures' | 'latency' | 'shipments' | 'metric';
 
 /**
  * Each second of a round with what customers notice by then: a share of failed or slow orders over some seconds, one overdue shipment,
@@ -19,21 +23,30 @@ export function noticedBy(records: readonly DrillRecord[], above?: number): read
   let first = 0;
   return seconds.map((second, index) => {
     while ((seconds[first]?.ms ?? second.ms) <= second.ms - rubric.customers.windowMs) first++;
-    const outside = outsideOf(seconds.slice(first, index + 1), second, above);
-    return outside === undefined ? { second } : { second, outside };
+    const found = outsideOf(seconds.slice(first, index + 1), second, above);
+    const kinds = new Set(found.map(([kind]) => kind));
+    return { second, kinds, ...(found[0] !== undefined && { outside: found[0][1] }) };
   });
 }
 
-function outsideOf(window: readonly Second[], second: Second, above: number | undefined): string | undefined {
+/** The most serious first. */
+function outsideOf(
+  window: readonly Second[],
+  second: Second,
+  above: number | undefined,
+): readonly (readonly [SymptomKind, string])[] {
   const sum = (key: 'sent' | 'good' | 'failed' | 'slow') => window.reduce((total, one) => total + one[key], 0);
   const [sent, good, failed, slow] = [sum('sent'), sum('good'), sum('failed'), sum('slow')];
   const { least, failedShare, slowShare } = rubric.customers;
-  if (failed >= least && failed > failedShare * (good + failed)) return `${failed} of ${good + failed} orders failed`;
-  if (sent >= least && good + failed === 0) return `${sent} orders without a response`;
-  if (slow >= least && slow > slowShare * good) return `${slow} of ${good} orders were slow`;
-  if (second.overdue > 0) return `${second.overdue} shipments are overdue`;
-  if (above !== undefined && (second.metric ?? 0) > above) return `the metric is ${second.metric}, above ${above}`;
-  return undefined;
+  const found: (readonly [SymptomKind, string])[] = [];
+  if (failed >= least && failed > failedShare * (good + failed))
+    found.push(['failures', `${failed} of ${good + failed} orders failed`]);
+  if (sent >= least && good + failed === 0) found.push(['failures', `${sent} orders without a response`]);
+  if (slow >= least && slow > slowShare * good) found.push(['latency', `${slow} of ${good} orders were slow`]);
+  if (second.overdue > 0) found.push(['shipments', `${second.overdue} shipments are overdue`]);
+  if (above !== undefined && (second.metric ?? 0) > above)
+    found.push(['metric', `the metric is ${second.metric}, above ${above}`]);
+  return found;
 }
 
 /** The first second from which on customers notice nothing for the rubric's time, after `sinceMs`. Pure. */

@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MatrixLine } from '../../../alert-matrix/journal.ts';
-import { appendLineTo } from '../../../alert-matrix/line-journal.ts';
 import type { SilentLine } from '../../../alert-matrix/silent/journal.ts';
 import type { CommandDeps } from '../../../command-context.ts';
 import { createOutput } from '../../../output/output.ts';
 import { openProject } from '../../../platform/project.ts';
+import { appendLineTo } from '../../../report/line-journal.ts';
 
 /** A folder with a project whose root is the clone. No platform runs in it. */
 export interface Home extends AsyncDisposable {

@@ -2,6 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { CliError, messageOf } from '../errors.ts';
 import { appendWhole } from '../platform/line-file.ts';
 
+/** The last line of a part that came to its end; after an interruption another part may follow. */
+export interface PartEnd {
+  readonly type: 'end';
+  readonly tookMs: number;
+  readonly verdict: 'complete' | 'interrupted';
+}
+
 /** A line of a journal says of what kind it is. */
 interface Line {
   readonly type: string;

@@ -1,15 +1,15 @@
 import { availableParallelism } from 'node:os';
-import type { MatrixEnd } from '../../alert-matrix/journal.ts';
-import { NotRevertedError } from '../../alert-matrix/measure-pair.ts';
-import type { CommandDeps } from '../../command-context.ts';
-import { availableMemory } from '../../doctor/machine.ts';
-import { exitCodes } from '../../exit-codes.ts';
-import { endLeftOver } from '../../experiments/run/ephemeral-platform.ts';
-import { platformsOf } from '../../experiments/run/schedule.ts';
-import { forwardHangUp } from '../../interruption.ts';
-import { bundles } from '../../platform/bundles.ts';
-import type { Project } from '../../platform/project.ts';
-import { holdRuns } from '../../platform/run-lock.ts';
+import { NotRevertedError } from '../alert-matrix/measure-pair.ts';
+import type { CommandDeps } from '../command-context.ts';
+import { availableMemory } from '../doctor/machine.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { endLeftOver } from '../experiments/run/ephemeral-platform.ts';
+import { platformsOf } from '../experiments/run/schedule.ts';
+import { forwardHangUp } from '../interruption.ts';
+import { bundles } from '../platform/bundles.ts';
+import type { Project } from '../platform/project.ts';
+import { holdRuns } from '../platform/run-lock.ts';
+import type { PartEnd } from '../report/line-journal.ts';
 
 /** A run that starts ephemeral platforms. */
 export interface OwnPlatformsRun {
@@ -17,7 +17,7 @@ export interface OwnPlatformsRun {
   readonly command: string;
   readonly project: Project;
   /** Writes the end of this part to its journal. */
-  end(line: MatrixEnd): Promise<void>;
+  end(line: PartEnd): Promise<void>;
 }
 
 /** Measures, and has platforms taken down and faults reverted in any case. An interruption does not reject: the journal has it. */

@@ -1,4 +1,4 @@
-import { messageOf } from '../errors.ts';
+import { messageOf } from '../../errors.ts';
 
 /** A platform on which things are measured, one after the other. */
 export interface MeasuringPlace<Item, Measured> {

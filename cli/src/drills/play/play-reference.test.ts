@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { timerClock } from '../testing/fake-shop.ts';
+import type { Operator } from './operator.ts';
+import { playReference, type ReferencePorts } from './play-reference.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance', 'Date'] }));
+afterEach(() => void vi.useRealTimers());
+
+/** An operator whose commands write what is said here, and nothing otherwise. */
+function anOperator(outputs: Readonly<Record<string, unknown>> = {}) {
+  const ran: string[] = [];
+  const operator: Operator = {
+    async run(words) {
+      const text = words.join(' ');
+      ran.push(text);
+      const found = Object.entries(outputs).find(([begin]) => text.startsWith(begin));
+      if (found?.[1] instanceof Error) return { exitCode: 2, stdout: '', complaint: found[1].message };
+      return { exitCode: 0, stdout: found === undefined ? '' : JSON.stringify(found[1]) };
+    },
+  };
+  return { operator, ran };
+}
+
+function portsOf(operator: Operator, pages: ReferencePorts['pages'] = async () => ['OutboxStalled']): ReferencePorts {
+  return { clock: timerClock, operator, pages, signal: new AbortController().signal };
+}
+
+async function played(lines: readonly string[], ports: ReferencePorts) {
+  const result = playReference(lines, ports);
+  await vi.advanceTimersByTimeAsync(600_000);
+  return result;
+}
+
+it('plays line by line, once a page fires', async () => {
+  const { operator, ran } = anOperator();
+  let looks = 0;
+  const pages = async () => (++looks < 5 ? [] : ['OutboxStalled']);
+  const done = await played(['wait page', 'drill ack', 'wait 2s', 'drill fixed'], portsOf(operator, pages));
+  expect(ran).toEqual(['drill ack', 'drill fixed']);
+  expect(done.map(({ played, tookMs }) => [played, tookMs])).toEqual([
+    ['OutboxStalled', 4_000],
+    ['drill ack', 0],
+    ['wait 2s', 2_000],
+    ['drill fixed', 0],
+  ]);
+});
+
+it('ends with the first line that fails', async () => {
+  const { operator, ran } = anOperator({ 'ops broker bind': new Error('the broker is not there') });
+  const done = await played(['ops broker bind', 'drill fixed'], portsOf(operator));
+  expect(ran).toEqual(['ops broker bind']);
+  expect(done.at(-1)?.problem).toBe('it ended with 2: the broker is not there');
+});
+
+it('ends where no page comes', async () => {
+  const done = await played(
+    ['wait page', 'drill ack'],
+    portsOf(anOperator().operator, async () => []),
+  );
+  expect(done.map(({ problem }) => problem)).toEqual(['no page came in 4 min 0 s']);
+});
+
+it('names the failed order of a trace, not one that is cancelled as usual', async () => {
+  const at = { createdAt: '2026-01-01T00:00:00Z', decidedAt: '2026-01-01T00:00:02Z' };
+  const { operator, ran } = anOperator({
+    'order list': [
+      { status: 'Cancelled', reason: 'payment declined', traceId: 'aa', ...at },
+      { status: 'Cancelled', reason: 'payment unavailable', traceId: 'bb', ...at },
+    ],
+  });
+  await played(['drill blame --evidence trace:@failed'], portsOf(operator));
+  expect(ran.at(-1)).toBe('drill blame --evidence trace:bb');
+});
+
+it('takes the trace of a log line, where no failed order was stored', async () => {
+  const { operator, ran } = anOperator({ 'order list': [], 'logs gateway': { level: 'warn', trace_id: 'cc' } });
+  await played(['drill blame --evidence trace:@failed'], portsOf(operator));
+  expect(ran.at(-1)).toBe('drill blame --evidence trace:cc');
+});
+
+it.each([
+  [
+    'the session that blocks, and is not blocked',
+    'ops db terminate @blocker:stock',
+    {
+      'ops db sessions stock': {
+        sessions: [
+          { pid: 7, application: 'a', blockedBy: [9] },
+          { pid: 8, application: 'a', blockedBy: [7] },
+          { pid: 9, application: 'b', blockedBy: [] },
+        ],
+      },
+    },
+    'ops db terminate 9',
+  ],
+  [
+    'the application with the most sessions',
+    'ops db terminate --application @largest:stock',
+    {
+      'ops db sessions stock': {
+        sessions: [
+          { pid: 7, application: 'stock-1', blockedBy: [] },
+          { pid: 8, application: 'other', blockedBy: [] },
+          { pid: 9, application: 'other', blockedBy: [] },
+        ],
+      },
+    },
+    'ops db terminate --application other',
+  ],
+  [
+    'the events of orders that were lost',
+    'outbox redrive @lost',
+    {
+      audit: {
+        invariants: [
+          {
+            id: 'I7',
+            violations: [
+              { kind: 'lost', orderId: 'o1' },
+              { kind: 'duplicated', orderId: 'o3' },
+              { kind: 'lost', orderId: 'o4' },
+            ],
+          },
+        ],
+      },
+      'outbox ls': {
+        rows: [
+          { id: 'e1', orderId: 'o1', publishedAt: 'x' },
+          { id: 'e3', orderId: 'o3', publishedAt: 'x' },
+          { id: 'e4', orderId: 'o4', publishedAt: null },
+        ],
+      },
+    },
+    'outbox redrive e1',
+  ],
+  [
+    'the newest change of a kind',
+    'drill blame --evidence change:@flag',
+    {
+      changes: {
+        changes: [
+          { id: 'c1', kind: 'flag' },
+          { id: 'c2', kind: 'flag' },
+          { id: 'c3', kind: 'restart' },
+        ],
+      },
+    },
+    'drill blame --evidence change:c2',
+  ],
+])('finds %s', async (_what, line, outputs, expected) => {
+  const { operator, ran } = anOperator(outputs);
+  await played([line], portsOf(operator));
+  expect(ran.at(-1)).toBe(expected);
+});
+
+it('says what was not found, and plays nothing with a gap', async () => {
+  const { operator, ran } = anOperator({ changes: { changes: [] } });
+  const done = await played(['drill blame --evidence change:@deploy', 'drill fixed'], portsOf(operator));
+  expect(done.at(-1)?.problem).toBe('nothing was found for change:@deploy: there is none');
+  expect(ran.some((text) => text.startsWith('drill'))).toBe(false);
+});

@@ -1,0 +1,119 @@
+import { messageOf } from '../../errors.ts';
+import type { RunClock } from '../../shared/clock.ts';
+import { formatDuration } from '../../shared/duration.ts';
+import { parseReferenceLine, placeholderIn, type ReferenceLine } from '../format/reference-lines.ts';
+import type { Operator } from './operator.ts';
+import { resolvePlaceholder } from './placeholders.ts';
+
+/** What a reference solution is played with. */
+export interface ReferencePorts {
+  readonly clock: RunClock;
+  readonly operator: Operator;
+  /** Names of the pages and tickets that fire. */
+  pages(): Promise<readonly string[]>;
+  readonly signal: AbortSignal;
+  onPlayed?(line: PlayedLine): void;
+}
+
+/** One line of it, as it was played. */
+export interface PlayedLine {
+  readonly line: string;
+  /** The command without its placeholders, or what was waited for. */
+  readonly played: string;
+  readonly tookMs: number;
+  /** Why it failed; the lines after it were not played. */
+  readonly problem?: string;
+}
+
+/** How long a page may take to come after the longest quiet time, ms. */
+const PAGE_LIMIT_MS = 240_000;
+/** What a placeholder stands for may come later than the page, ms. */
+const PLACEHOLDER_LIMIT_MS = 30_000;
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Plays a solution line by line, as commands of an operator. Ends with its first line that fails: the last of what it resolves with has the
+ * problem then. Rejects when the signal aborts.
+ */
+export async function playReference(lines: readonly string[], ports: ReferencePorts): Promise<readonly PlayedLine[]> {
+  const done: PlayedLine[] = [];
+  for (const text of lines) {
+    const line = await playLine(parseReferenceLine(text), ports);
+    ports.onPlayed?.(line);
+    done.push(line);
+    if (line.problem !== undefined) break;
+  }
+  return done;
+}
+
+async function playLine(line: ReferenceLine, ports: ReferencePorts): Promise<PlayedLine> {
+  const began = ports.clock.now();
+  const result = await attempt(line, ports);
+  ports.signal.throwIfAborted();
+  return { line: line.text, ...result, tookMs: Math.round(ports.clock.now() - began) };
+}
+
+type Attempt = Pick<PlayedLine, 'played' | 'problem'>;
+
+async function attempt(line: ReferenceLine, ports: ReferencePorts): Promise<Attempt> {
+  const { clock, operator, signal } = ports;
+  switch (line.kind) {
+    case 'wait':
+      await clock.sleep(line.ms, signal);
+      return { played: line.text };
+    case 'wait-page': {
+      const names = await untilThere(() => firing(ports), PAGE_LIMIT_MS, ports);
+      if (names !== undefined) return { played: names.join(', ') };
+      return { played: line.text, problem: `no page came in ${formatDuration(PAGE_LIMIT_MS)}` };
+    }
+    case 'command': {
+      const words = await wordsOf(line.words, ports);
+      if (typeof words === 'string') return { played: line.text, problem: words };
+      const { exitCode, complaint = '' } = await operator.run(words);
+      const played = words.join(' ');
+      if (exitCode === 0) return { played };
+      return { played, problem: `it ended with ${exitCode ?? 'its time limit'}: ${complaint}` };
+    }
+  }
+}
+
+async function firing({ pages }: ReferencePorts): Promise<readonly string[] | undefined> {
+  const names = await pages();
+  return names.length === 0 ? undefined : names;
+}
+
+/** The words without placeholders, or why there are none. */
+async function wordsOf(words: readonly string[], ports: ReferencePorts): Promise<readonly string[] | string> {
+  const resolved: string[] = [];
+  for (const word of words) {
+    const placeholder = placeholderIn(word);
+    if (placeholder === undefined) {
+      resolved.push(word);
+      continue;
+    }
+    let problem = 'there is none';
+    const look = () =>
+      resolvePlaceholder(placeholder, ports.operator).catch((error: unknown) => {
+        // What is looked at may be what fails: asked again until the limit.
+        problem = messageOf(error);
+        return undefined;
+      });
+    const found = await untilThere(look, PLACEHOLDER_LIMIT_MS, ports);
+    if (found === undefined) return `nothing was found for ${word}: ${problem}`;
+    resolved.push(...found);
+  }
+  return resolved;
+}
+
+async function untilThere<T>(
+  look: () => Promise<T | undefined>,
+  limitMs: number,
+  { clock, signal }: ReferencePorts,
+): Promise<T | undefined> {
+  for (const deadline = clock.now() + limitMs; ; ) {
+    const seen = await look();
+    signal.throwIfAborted();
+    if (seen !== undefined || clock.now() >= deadline) return seen;
+    await clock.sleep(LOOK_EVERY_MS, signal);
+  }
+}
