@@ -178,6 +178,13 @@ describe('the program', () => {
   it('describes every command', () => {
     for (const command of program.commands) expect(command.description(), command.name()).not.toBe('');
   });
+
+  it('lists none of the options of a command in the help of its subcommands', () => {
+    const plan = program.commands.find((one) => one.name() === 'deploy')?.commands.find((one) => one.name() === 'plan');
+    expect(plan?.helpInformation()).toMatch(
+      /--rate .*Global Options:\n +-V, --version +output the version number\n*$/s,
+    );
+  });
 });
 
 it.each([

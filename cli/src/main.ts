@@ -108,10 +108,18 @@ export function createProgram(deps: CommandDeps, registers: readonly Register[] 
     })
     // What is wrong with a command line is reported like every other error: see `usageError`.
     .configureOutput({ outputError: () => undefined })
-    .configureHelp({ showGlobalOptions: true })
+    // Those of the program alone: `deploy plan` takes none of the options of `deploy`.
+    .configureHelp({ showGlobalOptions: true, visibleGlobalOptions: optionsOfProgram })
     .exitOverride();
   for (const register of registers) register(program, deps);
   return program;
+}
+
+function optionsOfProgram(command: Command): Option[] {
+  if (command.parent === null) return [];
+  let program = command;
+  while (program.parent !== null) program = program.parent;
+  return program.options.filter(({ hidden }) => !hidden);
 }
 
 /** A drill notes what its trainee looks at. */
