@@ -30,6 +30,14 @@ export const messagingPage: Page = {
         ),
         lines('Consumers', { expr: 'max by (queue) (shop_queue_consumers)', legend: '{{queue}}' }, { unit: 'count' }),
         number('Dead letters', 'max(shop_queue_messages{queue="shipping.dead-letters"})'),
+        lines(
+          'Missing shipments',
+          [
+            { expr: 'max(shop:shipments_missing)', legend: 'neither shipped nor waiting' },
+            { expr: 'max(shop:messages_held)', legend: 'consumers can hold' },
+          ],
+          { unit: 'count', description: 'Above both 3 and what consumers can hold, orders are lost.' },
+        ),
         number('Queue stalled', 'max(shop:queue_stalled)', {
           description: '1: messages wait, and none has been settled for 10 s.',
         }),

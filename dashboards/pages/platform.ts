@@ -16,6 +16,14 @@ export const platformPage: Page = {
           'max by (job, instance, service_version, shop_track, process_pid) (target_info{shop_track=~"$track",instance=~"$instance"})',
         ),
         lines(
+          'Processes by version and track',
+          {
+            expr: 'count by (job, service_version, shop_track) (target_info{shop_track=~"$track",instance=~"$instance"})',
+            legend: '{{job}} {{service_version}} {{shop_track}}',
+          },
+          { unit: 'count', width: 12, description: 'A deploy has two lines of a service side by side.' },
+        ),
+        lines(
           'Restarts',
           {
             expr: 'max by (instance) (resets(shop_telemetry_spans_total{state="started",instance=~"$instance"}[$window]))',

@@ -4,7 +4,7 @@ import { connectionsHigh, retriesHigh } from './calls.ts';
 import { gaugeFiles } from './gauges.ts';
 import { deadLetters, deadLettersCounted, queueNotDraining, shipmentsMissing } from './messaging.ts';
 import { budgetSpent, failingAtLowTraffic, probesFailing } from './orders.ts';
-import { deployInProgress, instanceRestarting, telemetryLost, watchdog } from './platform.ts';
+import { deployInProgress, instanceRestarting, spansDropped, telemetryLost, watchdog } from './platform.ts';
 
 /** The cases of the alerts that are not burn rates: each fires, is just below, resolves, and has no data. */
 export function scenariosOf(profile: Profile, keepS: number): readonly ScenarioFile[] {
@@ -15,6 +15,7 @@ export function scenariosOf(profile: Profile, keepS: number): readonly ScenarioF
       : [deadLettersCounted(keepS)]),
     failingAtLowTraffic(profile, keepS),
     telemetryLost(profile, keepS),
+    spansDropped(profile, keepS),
     budgetSpent(profile, keepS),
     instanceRestarting(profile, keepS),
     retriesHigh(profile, keepS),

@@ -74,6 +74,20 @@ export function queueNotDraining(keepS: number): ScenarioFile {
         ],
       },
       {
+        name: 'orders end for two minutes, and the next ones are held',
+        series: [
+          ...surroundings(235),
+          outcome('confirmed', counter([30, 2], [130, 0], [5, 1], [70, 0])),
+          delivery('shipped', counter([30, 2], [205, 0])),
+        ],
+        expect: [
+          silent(100, 'all are shipped'),
+          silent(158, 'all were shipped, and that was long ago'),
+          fires(188, 'five are not'),
+          fires(232, 'they still are not'),
+        ],
+      },
+      {
         name: 'the queue was not seen for 15 s, and a consumer holds messages',
         series: [
           ...surroundings(70, { waiting: unseen, retries: unseen }),
@@ -157,16 +171,48 @@ const shipmentsHeld: ScenarioFile = {
   stepS: 1,
   scenarios: [
     {
-      name: 'a consumer that was given 100 messages settles none, then ends without them',
+      name: 'a consumer that was given more messages settles one, then none, and ends without them',
       series: [
-        outcome('confirmed', counter([60, 4])),
+        outcome('confirmed', counter([60, 14])),
+        delivery('shipped', counter([1, 0], [1, 1], [58, 0])),
         ...surroundings(60, { waiting: gauge([2, 0], [40, 1], [20, 0]) }),
       ],
       expect: [
-        silent(22, 'none has been settled for 10 s'),
+        silent(20, 'none has been settled for 10 s'),
         silent(40, 'they are late'),
         fires(60, 'none waits any more, and none was shipped'),
       ],
+    },
+    {
+      name: 'messages are lost, and others wait for less than 10 s',
+      series: [
+        outcome('confirmed', counter([1, 120], [44, 0])),
+        delivery('shipped', counter([45, 0])),
+        ...surroundings(45, { waiting: '0 2 2 2 2 2 2 2 '.repeat(6).trim() }),
+      ],
+      expect: [silent(12, 'they may come'), fires(44, 'the queue is empty now and then')],
+    },
+    {
+      name: 'messages are lost, and others are settled slowly',
+      series: [
+        outcome('confirmed', counter([1, 120], [44, 0.125])),
+        delivery(
+          'shipped',
+          counter(
+            [1, 1],
+            ...Array.from(
+              { length: 5 },
+              () =>
+                [
+                  [7, 0],
+                  [1, 1],
+                ] as const,
+            ).flat(),
+          ),
+        ),
+        ...surroundings(45, { waiting: '2x45' }),
+      ],
+      expect: [fires(40, 'one is settled every 8 s')],
     },
     {
       name: 'a consumer holds the 50 that it is given at a time, and the queue is empty',

@@ -103,6 +103,19 @@ export function failingAtLowTraffic(profile: Profile, keepS: number): ScenarioFi
         series: many(30),
         expect: [silent((low + 20) * stepS, 'enough for a burn rate')],
       },
+      // An hour of production is longer than any row of failures that is looked for.
+      ...(profile.hasSupervisor
+        ? [
+            {
+              name: 'many in the window before, then four, all bad',
+              series: [
+                posts('503', counter([10, 0], [low, 300 / low], [low, 4 / low])),
+                posts('201', counter([2 * low + 10, 0])),
+              ],
+              expect: [fires((2 * low + 10) * stepS, 'too few for a burn rate by now')],
+            },
+          ]
+        : []),
       { name: 'no data', series: [], expect: [silent(60, 'nothing is reported')] },
     ],
   };

@@ -2,37 +2,57 @@ import type { Profile } from '../../cli/src/slo/profiles.ts';
 import { away, counter, fires, type Scenario, type ScenarioFile, series, silent } from '../scenario.ts';
 import { orders, shipping } from './inputs.ts';
 
+const spans = (state: string, values: string) => series('shop_telemetry_spans_total', { ...shipping, state }, values);
+
+export function spansDropped({ hasSupervisor }: Profile, keepS: number): ScenarioFile {
+  const [stepS, windowSeconds] = hasSupervisor ? [5, 60] : [60, 600];
+  const [window, late] = [windowSeconds / stepS, Math.ceil((windowSeconds + keepS) / stepS) + 3];
+  return {
+    name: 'TelemetryLost-dropped',
+    alert: 'TelemetryLost',
+    stepS,
+    scenarios: [
+      {
+        name: 'three of four hundred spans are dropped, then four of three hundred',
+        series: [
+          spans('started', counter([3 * window + 3 + late, 20])),
+          spans(
+            'dropped',
+            counter(
+              [2 * window, 0],
+              [1, window * 20 * (3 / 400)],
+              [window + 1, 0],
+              [1, window * 20 * (4 / 300)],
+              [late, 0],
+            ),
+          ),
+        ],
+        expect: [
+          silent(2 * window * stepS, 'none is dropped'),
+          silent((2.75 * window + 1) * stepS, 'fewer than one in a hundred'),
+          fires((3.75 * window + 3) * stepS, 'more than that', { job: 'shipping' }),
+          silent((3 * window + 3 + late) * stepS, 'resolved'),
+        ],
+      },
+    ],
+  };
+}
+
 export function telemetryLost({ hasSupervisor, scrapeMs }: Profile, keepS: number): ScenarioFile {
   const stepS = scrapeMs / 1_000;
-  const [dropped, missing, recently] = hasSupervisor ? [60, 15, 120] : [600, 60, 900];
+  const [missing, recently] = hasSupervisor ? [15, 120] : [60, 900];
   const steps = (seconds: number) => Math.ceil(seconds / stepS);
-  const spans = (state: string, values: string) => series('shop_telemetry_spans_total', { ...shipping, state }, values);
   const [shown, gone] = [15, steps(recently + keepS) + 3];
+  const long = steps(recently) + 5;
   const all = shown + gone + 1;
   const scrapes = (values = `1x${all}`) => series('up', { instance: 'supervisor', job: 'shop' }, values);
   const end = shown * stepS;
   const leaves = spans('started', `${counter([shown, 5])} ${away(gone)}`);
-  const missed = (steps: number, after: number) =>
-    spans('started', `${counter([shown, 5])} ${away(steps)} ${5 * shown}+5x${after}`);
   return {
     name: 'TelemetryLost',
     alert: 'TelemetryLost',
     stepS,
     scenarios: [
-      {
-        name: 'some spans are dropped',
-        series: [
-          // 20 in each second; the first to go are three, then thirty.
-          spans('dropped', counter([10, 0], [1, 3], [steps(dropped), 0], [1, 30], [steps(dropped) + gone, 0])),
-          spans('started', counter([12 + gone + 2 * steps(dropped), 20])),
-        ],
-        expect: [
-          silent(10 * stepS, 'none is dropped'),
-          silent(13 * stepS + dropped * 0.75, 'fewer than one in a hundred'),
-          fires(13 * stepS + dropped * 1.75, 'more than that', { job: 'shipping' }),
-          silent(15 * stepS + 2 * dropped + keepS, 'resolved'),
-        ],
-      },
       {
         name: 'a service stops reporting',
         series: [leaves, scrapes()],
@@ -46,15 +66,22 @@ export function telemetryLost({ hasSupervisor, scrapeMs }: Profile, keepS: numbe
       },
       {
         name: 'one scrape is missed, as on a busy machine',
-        series: [missed(1, gone), scrapes(`1x${shown} 0 1x${gone}`)],
+        series: [
+          spans('started', `${counter([shown, 5])} ${away(1)} ${5 * shown}+5x${gone}`),
+          scrapes(`1x${shown} 0 1x${gone}`),
+        ],
         expect: [silent(end + stepS, 'it is missing in one'), silent(end + missing * 1.4, 'it is there again')],
       },
       ...(hasSupervisor
         ? [
             {
-              name: 'nothing was scraped for a minute, as after a pause of the machine',
-              series: [missed(60, 10), scrapes(`1x${shown} _x60 1x10`)],
-              expect: [silent(end + 40, 'nothing is known'), silent(end + 62, 'it is there again')],
+              name: 'nothing was scraped for 20 s, as after a pause of the machine, and then not the service',
+              series: [leaves, scrapes(`1x${shown} _x20 1x10`)],
+              expect: [
+                silent(end + 18, 'nothing is known'),
+                silent(end + 24, 'it was in none of four scrapes'),
+                fires(end + 28, 'it was in none of five', { job: 'shipping' }),
+              ],
             },
             {
               name: 'a service stops reporting to a machine that misses two scrapes of three',
@@ -70,6 +97,15 @@ export function telemetryLost({ hasSupervisor, scrapeMs }: Profile, keepS: numbe
           silent(end + missing * 1.4, 'its last report said so'),
           silent(end + recently * 0.75, 'its last report said so'),
         ],
+      },
+      {
+        name: 'a service that ended in order begins again, and stops reporting after some time',
+        series: [
+          spans('started', `${counter([long, 5])} ${away(steps(missing) * 2)}`),
+          series('shop_telemetry_closed', shipping, `1 ${away(1)}`),
+          scrapes(`1x${long + 2 * steps(missing)}`),
+        ],
+        expect: [fires(long * stepS + missing * 1.4, 'its last report did not say so', { job: 'shipping' })],
       },
       { name: 'no data', series: [], expect: [silent(2 * stepS, 'nothing is reported')] },
     ],
