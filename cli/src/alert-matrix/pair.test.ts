@@ -1,23 +1,26 @@
 import { expect, it } from 'vitest';
-import { allPairs, pairName, planPairs, sameAsAnother } from './pair.ts';
+import { allPairs, leftOutFaults, pairName, planPairs } from './pair.ts';
 
 it('each pair has another name', () => {
   const names = allPairs().map(pairName);
   expect(new Set(names).size).toBe(names.length);
 });
 
-it('faults that are like another one are left out, and counted', () => {
+it('faults that show little beyond others are left out, and counted', () => {
   const { pairs, leftOut } = planPairs({});
-  expect(pairs.filter(({ fault }) => sameAsAnother.has(fault))).toEqual([]);
+  expect(pairs.filter(({ fault }) => leftOutFaults.has(fault))).toEqual([]);
   expect(pairs.length + leftOut).toBe(allPairs().length);
   expect(planPairs({ all: true })).toMatchObject({ leftOut: 0, pairs: { length: allPairs().length } });
 });
 
-it('each of them is like one that is measured, on the same targets', () => {
+it('each of them has others that are measured, on the same targets', () => {
   const pairs = allPairs();
   const targetsOf = (fault: string) => pairs.filter((pair) => pair.fault === fault).map(({ target }) => target);
-  for (const [fault, other] of sameAsAnother) {
-    expect(targetsOf(other)).toEqual(expect.arrayContaining([...targetsOf(fault)]));
+  for (const [fault, { others }] of leftOutFaults) {
+    for (const other of others) {
+      expect(leftOutFaults.has(other)).toBe(false);
+      expect(targetsOf(other)).toEqual(expect.arrayContaining([...targetsOf(fault)]));
+    }
     expect(targetsOf(fault)).not.toEqual([]);
   }
 });

@@ -103,7 +103,11 @@ function renderNumbers({ goals, metrics, open, start, verdict, tookMs }: MatrixR
       ? [`not measured: ${open.map(pairName).join(', ')}`, `"shopctl alerts matrix --resume ${start.runId}" goes on`]
       : []),
     ...(start.leftOut > 0
-      ? [style.dim(`${start.leftOut} pairs are like another one and were left out; --all takes them too`)]
+      ? [
+          style.dim(
+            `${start.leftOut} pairs of faults that show little beyond others were left out; --all takes them too`,
+          ),
+        ]
       : []),
   ];
   return [

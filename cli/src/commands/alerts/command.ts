@@ -123,10 +123,10 @@ export const register: Register = (program, deps) => {
 
   withCommonOptions(alerts.command('matrix'))
     .description('inject every fault under load, and measure which alerts fire: recall, precision, seconds')
-    .option('--faults <name...>', 'only these faults, also such that are like another one')
+    .option('--faults <name...>', 'only these faults, also such that are left out otherwise')
     .option('--targets <name...>', 'only these targets')
     .option('--alerts <name...>', 'evaluate only these alerts')
-    .option('--all', 'also faults with which customers and alerts meet the same as with another one')
+    .option('--all', 'also faults that show little beyond others (docs/alerts.md has which, and why)')
     .option('--parallel <count>', 'platforms at a time (default: two for each core, 4 at most)', parseCount)
     .option('--seed <number>', 'of the orders (default: 1)', parseCount)
     .option(

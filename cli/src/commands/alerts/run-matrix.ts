@@ -123,7 +123,7 @@ function showPlan(options: MatrixOptions, expected: Expected, { output }: Comman
         ['FAULT', 'GROUP'],
         shown.map(({ name, group }) => [name, group ?? 'no expectations']),
       ),
-      `${pairs.length} pairs; ${leftOut} are like another one and left out, --all takes them too`,
+      `${pairs.length} pairs; ${leftOut} of faults that show little beyond others are left out, --all takes them too`,
     ].join('\n'),
   );
 }
