@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs';
 import { createToxiproxyClient } from '../chaos/toxiproxy-client.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
+import { currentRoundFile } from '../platform/current-round.ts';
 import { armedFailpoints, failpointFolder } from '../platform/failpoint-files.ts';
 import type { InstanceState, PlatformState } from '../platform/state.ts';
 import { openFaults, undoFile } from '../platform/undo-log.ts';
@@ -9,6 +11,8 @@ import type { CleanFacts } from './invariants/clean.ts';
 
 /** What faults have left on the platform now. Rejects when Toxiproxy or the supervisor cannot be asked. */
 export async function readClean({ control, project }: PlatformConnection): Promise<CleanFacts> {
+  // Otherwise an audit would tell a trainee whether something is wrong, and what.
+  if (existsSync(currentRoundFile(project))) throw new Error('a drill is on, and it is looked at after its end');
   const state = await control.state();
   const [proxies, trees, left, armed] = await Promise.all([
     readProxies(state),

@@ -2,13 +2,14 @@ import pg from 'pg';
 import { CliError } from '../errors.ts';
 import { waitUntil } from '../shared/wait-until.ts';
 import { type DatabaseName, databaseNames } from '../topology/databases.ts';
-import { sessionName } from './database-sessions.ts';
 import type { PlatformAccess } from './platform-access.ts';
 
 /** A fault that consists of open connections, as an undo record has it. */
 export interface SessionRecord {
   readonly id: string;
   readonly database: DatabaseName;
+  /** `application_name` of the connections. */
+  readonly application: string;
 }
 
 /** A name as SQL takes it. */
@@ -30,30 +31,34 @@ export function databaseOf(target: string): DatabaseName {
 }
 
 /** Ends the connections of a fault, also those of a killed supervisor that the server may still have. */
-export async function endSessions({ id, database }: SessionRecord, platform: PlatformAccess): Promise<void> {
+export async function endSessions(
+  { id, database, application }: SessionRecord,
+  platform: PlatformAccess,
+): Promise<void> {
   await platform.sessions.close(id);
   if (!hasServer(platform)) return;
   await platform.query(database, 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
-    sessionName(id),
+    application,
   ]);
 }
 
 /** Evidence that none is left. */
-export async function verifyNoSessions({ id, database }: SessionRecord, platform: PlatformAccess): Promise<string> {
+export async function verifyNoSessions(record: SessionRecord, platform: PlatformAccess): Promise<string> {
   if (!hasServer(platform)) return 'PostgreSQL has ended, and the connections with it';
   return waitUntil('the connections of the fault to end', GONE_LIMIT_MS, async () => {
-    return (await countSessions(id, database, platform)) === 0
-      ? 'PostgreSQL has no connection of it any more'
-      : undefined;
+    return (await countSessions(record, platform)) === 0 ? 'PostgreSQL has no connection of it any more' : undefined;
   });
 }
 
 /** Connections the server holds for a fault. */
-export async function countSessions(id: string, database: DatabaseName, platform: PlatformAccess): Promise<number> {
+export async function countSessions(
+  { database, application }: Pick<SessionRecord, 'database' | 'application'>,
+  platform: PlatformAccess,
+): Promise<number> {
   const [row] = await platform.query<{ count: number }>(
     database,
     'SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1',
-    [sessionName(id)],
+    [application],
   );
   return row?.count ?? 0;
 }

@@ -2,26 +2,26 @@ import { Client } from 'pg';
 
 /** Connections that faults hold open, by the fault's id. They end with this process, and their locks with them. */
 export interface DatabaseSessions {
-  /** Opens one more for this id. Rejects with the server's refusal. `application_name` is what an undo finds it by. */
-  open(id: string, url: string): Promise<Client>;
+  /** Opens one more for this id. Rejects with the server's refusal. `application` is what an undo finds it by. */
+  open(id: string, url: string, application: string): Promise<Client>;
   /** Ends all of this id. */
   close(id: string): Promise<void>;
 }
 
 const CONNECT_LIMIT_MS = 2_000;
 
-/** `application_name` of a fault's connections. */
-export function sessionName(id: string): string {
-  return `shopctl-chaos-${id}`;
+/** `application_name` of a fault's connections. That of a drill's does not say that it is a fault. */
+export function sessionName({ id, hidden = false }: { readonly id: string; readonly hidden?: boolean }): string {
+  return `${hidden ? 'nightly-report' : 'shopctl-chaos'}-${id}`;
 }
 
 export function createDatabaseSessions(): DatabaseSessions {
   const sessions = new Map<string, Set<Client>>();
   return {
-    async open(id, url) {
+    async open(id, url, application) {
       const client = new Client({
         connectionString: url,
-        application_name: sessionName(id),
+        application_name: application,
         connectionTimeoutMillis: CONNECT_LIMIT_MS,
       });
       // The server may end it (a restart, another fault): then it holds nothing any more.

@@ -34,6 +34,8 @@ export interface Injection<Parameters = Readonly<Record<string, unknown>>> {
   readonly id: string;
   readonly target: string;
   readonly parameters: Parameters;
+  /** Of a drill: what it leaves must not say that it is a fault. */
+  readonly hidden?: boolean;
 }
 
 /**

@@ -254,7 +254,7 @@ export class Leases {
     } as const;
     this.#preparing.add(preparing);
     try {
-      const undo = (await fault.prepare(injection, this.#platform)) as object;
+      const undo = (await fault.prepare({ ...injection, ...(hidden && { hidden }) }, this.#platform)) as object;
       holderSignal.throwIfAborted();
       const record: FaultRecord = {
         type: 'fault',

@@ -21,7 +21,7 @@ export function createLivePlatform(options: LivePlatformOptions): PlatformAccess
     ...createAdministration({
       project,
       state,
-      clientName: 'shopctl-chaos',
+      clientName: 'shopctl-ops',
       unavailable: {
         code: 'fault_unavailable',
         subject: 'its faults are',

@@ -10,7 +10,7 @@ export function createOfflinePlatform(state: PlatformState | undefined): Platfor
     new CliError({ code: 'platform_not_running', what: 'the platform is not running', next: 'run "shopctl up"' });
   const refuse = () => Promise.reject(notRunning());
   return {
-    clientName: 'shopctl-chaos',
+    clientName: 'shopctl-ops',
     isLive: false,
     state: () => state,
     act: refuse,

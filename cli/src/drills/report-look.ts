@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { callJson } from '../platform/control-client.ts';
+import { currentRoundFile } from '../platform/current-round.ts';
 import type { Project } from '../platform/project.ts';
-import { currentRoundFile } from './rounds.ts';
 
 const LIMIT_MS = 1_000;
 

@@ -15,11 +15,6 @@ function roundsFolder({ stateDir }: Pick<Project, 'stateDir'>): string {
   return join(stateDir, 'drills');
 }
 
-/** Has the id of the round that is on; there is no such file while none is. */
-export function currentRoundFile(project: Pick<Project, 'stateDir'>): string {
-  return join(roundsFolder(project), 'current');
-}
-
 export function journalOf(project: Pick<Project, 'stateDir'>, id: string): string {
   return join(roundsFolder(project), id, 'journal.jsonl');
 }

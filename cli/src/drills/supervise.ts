@@ -7,6 +7,7 @@ import { CliError, messageOf } from '../errors.ts';
 import type { PagerExtension } from '../pager/supervise.ts';
 import { createChangeLog } from '../platform/change-log.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
+import { currentRoundFile } from '../platform/current-round.ts';
 import { holdRuns } from '../platform/run-lock.ts';
 import type { ActiveDrill } from '../platform/state.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
@@ -22,7 +23,7 @@ import { followChanges } from './live/follow-changes.ts';
 import { COLLEAGUE, createLivePorts } from './live/ports.ts';
 import { readOperatorState } from './live/restore.ts';
 import type { DrillRequests, ShownRound, StartRequest } from './requests.ts';
-import { currentRoundFile, journalOf } from './rounds.ts';
+import { journalOf } from './rounds.ts';
 import { candidatesOf } from './seal/draw.ts';
 import { seal } from './seal/envelope.ts';
 

@@ -140,7 +140,7 @@ async function inSession(
   platform: PlatformAccess,
   work: (client: Client) => Promise<void>,
 ) {
-  const client = await platform.sessions.open(id, await platform.superuserDatabaseUrl(database));
+  const client = await platform.sessions.open(id, await platform.superuserDatabaseUrl(database), platform.clientName);
   try {
     await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     await work(client);

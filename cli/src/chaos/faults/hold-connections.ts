@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { messageOf } from '../../errors.ts';
 import { countSessions, databaseOf, endSessions, type SessionRecord, verifyNoSessions } from '../database-faults.ts';
+import { sessionName } from '../database-sessions.ts';
 import { defineFault } from '../fault.ts';
 
 const parameters = Type.Object(
@@ -31,16 +32,20 @@ export const holdConnections = defineFault<typeof parameters, Held>({
   parameters,
   defaults: { parameters: { connections: 1_000 } },
   presets: [{ connections: 100 }],
-  prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
+  prepare: async ({ id, target, hidden }) => ({
+    id,
+    database: databaseOf(target),
+    application: sessionName({ id, hidden }),
+  }),
   async inject({ id, parameters: { connections } }, undo, platform) {
-    const { database } = undo;
+    const { database, application } = undo;
     const url = await platform.serviceDatabaseUrl(database);
     // Side by side: opened one after another, hundreds would not be there within the limit of an injection. At the end one
     // by one, because attempts that are about to be refused take places as well.
     let concurrency = CONCURRENCY;
     for (let held = 0; held < connections; ) {
       const opening = Array.from({ length: Math.min(concurrency, connections - held) }, () =>
-        platform.sessions.open(id, url),
+        platform.sessions.open(id, url, application),
       );
       const outcomes = await Promise.allSettled(opening);
       const refused = outcomes.filter((one) => one.status === 'rejected');
@@ -55,13 +60,15 @@ export const holdConnections = defineFault<typeof parameters, Held>({
       if (refused.length > 0) concurrency = 1;
     }
   },
-  async witness({ parameters: { connections } }, { id, database }, platform) {
-    const held = await countSessions(id, database, platform);
+  async witness({ parameters: { connections } }, { id, database, application }, platform) {
+    const held = await countSessions({ database, application }, platform);
     const probe = `${id}-probe`;
-    const refusal = await platform.sessions.open(probe, await platform.serviceDatabaseUrl(database)).then(
-      () => undefined,
-      (error: { code?: unknown }) => error.code,
-    );
+    const refusal = await platform.sessions
+      .open(probe, await platform.serviceDatabaseUrl(database), `${application}-probe`)
+      .then(
+        () => undefined,
+        (error: { code?: unknown }) => error.code,
+      );
     // One that was taken is not of the fault: what the fault holds may have been ended on purpose.
     await platform.sessions.close(probe);
     const isFull = refusal === '53300';
@@ -70,7 +77,7 @@ export const holdConnections = defineFault<typeof parameters, Held>({
       evidence: `PostgreSQL holds ${held} connections of it and ${isFull ? 'refuses the next (53300)' : 'takes more'}`,
     };
   },
-  isInPlace: async ({ id, database, held = 1 }, platform) => (await countSessions(id, database, platform)) >= held,
+  isInPlace: async ({ held = 1, ...record }, platform) => (await countSessions(record, platform)) >= held,
   undo: endSessions,
   verify: verifyNoSessions,
 });

@@ -8,6 +8,7 @@ import {
   type SessionRecord,
   verifyNoSessions,
 } from '../database-faults.ts';
+import { sessionName } from '../database-sessions.ts';
 import { defineFault } from '../fault.ts';
 import { toWitness } from './toxic-fault.ts';
 
@@ -33,9 +34,13 @@ export const lock = defineFault<typeof parameters, SessionRecord>({
   title: 'a table is locked (ACCESS EXCLUSIVE): every statement on it waits',
   parameters,
   defaults: { parameters: {} },
-  prepare: async ({ id, target }) => ({ id, database: databaseOf(target) }),
-  async inject({ parameters: { table } }, { id, database }, platform) {
-    const client = await platform.sessions.open(id, await platform.superuserDatabaseUrl(database));
+  prepare: async ({ id, target, hidden }) => ({
+    id,
+    database: databaseOf(target),
+    application: sessionName({ id, hidden }),
+  }),
+  async inject({ parameters: { table } }, { id, database, application }, platform) {
+    const client = await platform.sessions.open(id, await platform.superuserDatabaseUrl(database), application);
     await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'`);
     await client.query('BEGIN');
     await client.query(`LOCK TABLE ${quoted(table ?? mainTables[database])} IN ACCESS EXCLUSIVE MODE`);
@@ -55,7 +60,7 @@ export const lock = defineFault<typeof parameters, SessionRecord>({
     );
   },
   // The lock is held by a transaction of this connection, and ends with either.
-  isInPlace: async ({ id, database }, platform) => (await countSessions(id, database, platform)) > 0,
+  isInPlace: async (record, platform) => (await countSessions(record, platform)) > 0,
   undo: endSessions,
   verify: verifyNoSessions,
 });

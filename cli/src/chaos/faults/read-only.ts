@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { waitUntil } from '../../shared/wait-until.ts';
 import { type DatabaseName, mainTables } from '../../topology/databases.ts';
-import { databaseOf, hasServer, quoted, type SessionRecord, waitsForStart } from '../database-faults.ts';
+import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 import { toWitness } from './toxic-fault.ts';
@@ -13,8 +13,13 @@ const END_SERVICE_BACKENDS =
 const SETTING = `SELECT 1 FROM pg_db_role_setting s JOIN pg_roles r ON r.oid = s.setrole JOIN pg_database d ON d.oid = s.setdatabase
   WHERE r.rolname = $1 AND d.datname = $1 AND 'default_transaction_read_only=on' = ANY (s.setconfig)`;
 
+interface ReadOnly {
+  readonly id: string;
+  readonly database: DatabaseName;
+}
+
 /** The service can read and not write, as on a standby or a full disk; it is the only fault that is kept in the data. */
-export const readOnly = defineFault<ReturnType<typeof Type.Object>, SessionRecord>({
+export const readOnly = defineFault<ReturnType<typeof Type.Object>, ReadOnly>({
   name: 'read-only',
   kind: 'database',
   scope: 'database',
@@ -55,8 +60,8 @@ async function setReadOnly(database: DatabaseName, setting: string, platform: Pl
 }
 
 /** SQLSTATE with which a write of nothing is refused to a new connection of the service's role; undefined when taken. */
-async function refusalOfWrite({ id, database }: SessionRecord, platform: PlatformAccess): Promise<string | undefined> {
-  const client = await platform.sessions.open(id, await platform.serviceDatabaseUrl(database));
+async function refusalOfWrite({ id, database }: ReadOnly, platform: PlatformAccess): Promise<string | undefined> {
+  const client = await platform.sessions.open(id, await platform.serviceDatabaseUrl(database), platform.clientName);
   try {
     // Read-only is checked before the role's rights, so that it does not matter whether it may delete.
     await client.query(`DELETE FROM ${quoted(mainTables[database])} WHERE false`);
