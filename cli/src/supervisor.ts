@@ -35,13 +35,14 @@ async function supervise(projectName: string): Promise<void> {
       const { env } = process;
       const chaos = await openChaos({ ...context, env });
       const pager = await openPager({ ...context, env });
+      const deploys = await openDeploys({ ...context, env });
       return combineExtensions([
         openOperations(context),
         chaos,
         await openMonitoring({ ...context, env }),
         pager,
-        await openDeploys({ ...context, env }),
-        await openDrills({ ...context, env, chaos, pager: pager.pager }),
+        deploys,
+        await openDrills({ ...context, env, chaos, deploys, pager: pager.pager }),
       ]);
     },
     createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),

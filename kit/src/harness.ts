@@ -45,7 +45,7 @@ export function openHarness<Service extends FailpointService>(
 ): Harness<Service> {
   const values = parseEnvironment(harnessVariables(), env);
   const seededBugs = parseSeededBugs(service, values);
-  warnOfSeededBugs(seededBugs, logger);
+  warnOfSeededBugs(seededBugs, values.SHOP_SEEDED_BUGS, logger);
   return { failpoint: createFailpoints(service, values.FAILPOINT_DIR), seededBugs, folder: values.FAILPOINT_DIR };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseSeededBugs } from './seeded-bugs.ts';
+import type { Logger } from './logger.ts';
+import { parseSeededBugs, warnOfSeededBugs } from './seeded-bugs.ts';
 
 const enabled = { FAILPOINT_DIR: '/failpoints' };
 
@@ -15,6 +16,18 @@ describe('SHOP_SEEDED_BUGS', () => {
 
   it.each(['no-inbox', 'no-such-bug', '', 'constructor'])('"%s" is refused by orders', (name) => {
     expect(() => parseSeededBugs('orders', { ...enabled, SHOP_SEEDED_BUGS: name })).toThrow('orders has no bug');
+  });
+
+  it('is part of a build of its own after "built-in:", which needs no failpoints and logs nothing', () => {
+    const text = 'built-in:breaker-counts-402';
+    const bugs = parseSeededBugs('orders', { SHOP_SEEDED_BUGS: text });
+    expect(bugs).toEqual(new Set(['breaker-counts-402']));
+    const warned: unknown[] = [];
+    const logger = { warn: (fields: unknown) => void warned.push(fields) } as unknown as Logger;
+    warnOfSeededBugs(bugs, text, logger);
+    expect(warned).toEqual([]);
+    warnOfSeededBugs(bugs, 'breaker-counts-402', logger);
+    expect(warned).toHaveLength(1);
   });
 
   it('is refused where failpoints are not enabled', () => {

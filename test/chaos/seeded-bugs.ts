@@ -9,11 +9,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { RunSummary } from '../../cli/src/commands/chaos/experiment-batch.ts';
 import type { VerifyReport } from '../../cli/src/commands/verify/run-verify.ts';
+import type { TrialsReport } from '../../cli/src/drills/validate/report.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import { isSeededBugName, type SeededBugName, seededBugs } from '../../kit/src/seeded-bugs.ts';
 
 interface Catch {
-  /** An experiment's id, or `verify`. */
+  /** An experiment's id, that of a drill's scenario, or `verify`. */
   readonly by: string;
   /** Of the step, invariant or check that is to notice; it begins as the reason does. */
   readonly reason: RegExp;
@@ -37,6 +38,8 @@ const catches: Readonly<Record<SeededBugName, Catch>> = {
   // An experiment finds a sum wrong that was wrong before it.
   'duration-in-seconds': { by: 'verify', reason: /^ledger: wrong +shop\.saga\.duration\S* sums up to/ },
   'gauge-always-zero': { by: 'E42', reason: /^"the gauge says one": shop\.outbox\.pending 0,/ },
+  // Nothing but a drill switches a flag on.
+  'slow-flag': { by: 'd403', reason: /^symptom: latency .* after the injection/ },
   'no-inbox': { by: 'E29', reason: /^I7 .* is violated: / },
   'no-idempotency-key': { by: 'E13', reason: /^I4 .* is violated: / },
   'charged-twice': { by: 'E13', reason: /^I4 .* is violated: .*charged 2 times/ },
@@ -54,13 +57,28 @@ for (const bug of wanted.length === 0 ? all : wanted.filter(isSeededBugName)) aw
 
 async function look(bug: SeededBugName): Promise<void> {
   const { by, reason } = catches[bug];
-  const { isFailed, verdict, reasons } = by === 'verify' ? await verified(bug) : await experimented(by, bug);
+  const { isFailed, verdict, reasons } = await lookBy(by, bug);
   const why = reasons.find((one) => reason.test(one));
   const isCaught = isFailed && why !== undefined;
   process.stdout.write(
     `${isCaught ? 'caught' : 'MISSED'}  ${bug} by ${by} (${verdict}): ${why ?? reasons.join('; ')}\n`,
   );
   if (!isCaught) process.exitCode = 1;
+}
+
+function lookBy(by: string, bug: SeededBugName): Promise<Looked> {
+  if (by === 'verify') return verified(bug);
+  return /^d\d/.test(by) ? drilled(by) : experimented(by, bug);
+}
+
+/** A scenario that has the bug: it is caught where customers notice it, and the solution cures it. */
+async function drilled(scenario: string): Promise<Looked> {
+  const { stdout, stderr } = await shopctl('drill', 'validate', scenario, '--reference', '--platforms', '1', '--json');
+  if (stdout === '') return { isFailed: false, verdict: 'not played', reasons: [stderr.slice(-400)] };
+  const report = JSON.parse(stdout) as TrialsReport;
+  const checks = report.scenarios.flatMap(({ trial }) => trial?.checks ?? []);
+  const isSeen = checks.some(({ id, verdict }) => id === 'symptom' && verdict === 'pass');
+  return { isFailed: isSeen, verdict: report.verdict, reasons: checks.map(({ id, evidence }) => `${id}: ${evidence}`) };
 }
 
 async function experimented(experiment: string, bug: SeededBugName): Promise<Looked> {

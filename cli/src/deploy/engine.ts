@@ -171,6 +171,28 @@ export class DeployEngine {
     return this.#run(current.id);
   }
 
+  /**
+   * Has a service run a release without trying it out first and without watching it: it is known to be bad (a drill). Its journal is that of a
+   * deploy, so that it can be rolled back as one. Rejects where an instance does not start; what was replaced stays then.
+   */
+  async force(plan: DeployPlan): Promise<DeployRun> {
+    if (this.#current) throw deployActive(this.current as DeployRun);
+    const { fleet, stable } = this.#deps;
+    const { service, strategy, source, version: to, keepMs, asked } = plan;
+    const signal = this.#ending.signal;
+    const release = await plan.build(signal);
+    const { kept } = await stable(service);
+    const id = randomUUID().slice(0, 8);
+    await this.#append({ kind: 'planned', service, strategy, source, from: kept.version, to, keepMs, asked }, id);
+    await this.#append({ kind: 'releases', from: kept, to: release }, id);
+    await this.#to(id, 'shifting');
+    for (const { name } of fleet.fleetOf(service)) await fleet.replace(service, name, release, signal);
+    await this.#to(id, 'kept');
+    await fleet.adopt(service, release);
+    await this.#to(id, 'done');
+    return this.#run(id);
+  }
+
   /** Has a service run what the clone has built. What is recorded first holds for the next start, wherever this ends. */
   async unpin(service: string): Promise<void> {
     const { fleet } = this.#deps;

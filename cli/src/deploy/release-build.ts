@@ -41,6 +41,37 @@ export async function keepBuilt(service: string, root: string, version: string):
   return { version: basename(folder), folder, digest, seededBugs: [], env: {} };
 }
 
+/**
+ * A copy of a release of another version, before whose first statement other ones run: a build that differs in what it does, and in nothing
+ * that is recorded of it.
+ */
+export async function alteredRelease(
+  service: string,
+  root: string,
+  { release, version, prelude }: { readonly release: Release; readonly version: string; readonly prelude: string },
+): Promise<Release> {
+  const folder = join(releasesOf(service), version);
+  const from = join(root, release.folder);
+  const tree = createHash('sha256').update(`${release.digest} ${prelude}`).digest('hex');
+  const known = await builtIn(join(root, folder), tree);
+  if (known !== undefined) return { ...release, version, folder, digest: known };
+  const copy = await mkdtemp(join(tmpdir(), 'shop-release-'));
+  try {
+    // Without source maps, whose positions it moves.
+    await copyFile(join(from, 'telemetry.cjs'), join(copy, 'telemetry.cjs'));
+    await writeFile(
+      join(copy, `${service}.mjs`),
+      `${prelude}\n${await readFile(join(from, `${service}.mjs`), 'utf8')}`,
+    );
+    const place = (file: string) => join(copy, file);
+    const digest = await digestOf(service, place);
+    await store(service, join(root, folder), { tree, digest }, place);
+    return { ...release, version, folder, digest };
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
 /** Of what the clone has built now. */
 export function builtDigest(service: string, root: string): Promise<string> {
   return digestOf(service, (file) => join(root, 'dist', file.startsWith('telemetry') ? file : join('services', file)));

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { CliError, messageOf } from '../errors.ts';
-import { createChangeLog } from '../platform/change-log.ts';
+import { type Asked, createChangeLog } from '../platform/change-log.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
 import { hasFailpoints } from '../platform/failpoint-files.ts';
 import { assertNoStuckFaults } from '../platform/orphaned-faults.ts';
@@ -13,7 +14,7 @@ import { type DeployAction, DeployEngine, type DeployPlan, type StableRelease } 
 import { createGuards } from './guards.ts';
 import { createDeployJournal } from './journal.ts';
 import { runPreflight } from './preflight.ts';
-import { buildRelease } from './release-build.ts';
+import { alteredRelease, buildRelease } from './release-build.ts';
 import { buildReleaseImage, stableImage } from './release-image.ts';
 import { resolveRelease } from './release-source.ts';
 import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
@@ -24,6 +25,18 @@ import { tripped } from './trip.ts';
 /** Type of the event with each change of a deploy; its subject is the service. */
 const DEPLOY_CHANGED = 'deploy.changed';
 
+/** The deploys of a supervisor, for its other extensions. */
+export interface DeployExtension extends SupervisorExtension {
+  /** Why nothing can be deployed here; undefined where it can. */
+  unavailable(): string | undefined;
+  /** A build of a service that does something wrong, in place of what it runs; see DeployEngine.force. */
+  deployAltered(service: string, prelude: string, asked: Asked): Promise<DeployRun>;
+  /** What each service runs in place of what the clone has built. */
+  releases(): ReadonlyMap<string, Release>;
+  /** Has services run what they ran then. */
+  restore(before: ReadonlyMap<string, Release>, asked: Asked): Promise<void>;
+}
+
 const ACTIONS: readonly string[] = ['promote', 'pause', 'resume', 'abort'] satisfies readonly DeployAction[];
 
 /**
@@ -33,7 +46,7 @@ const ACTIONS: readonly string[] = ['promote', 'pause', 'resume', 'abort'] satis
  */
 export async function openDeploys(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
-): Promise<SupervisorExtension> {
+): Promise<DeployExtension> {
   const { project, events, state, fleet, env } = context;
   const { root } = project;
   const report = (problem: string) => console.error(`supervisor: ${problem}`);
@@ -186,7 +199,64 @@ export async function openDeploys(
     return { service, changed: true, from };
   }
 
+  const unavailable = () => {
+    const { runtime, instrumentation } = state();
+    return runtime === 'docker' || instrumentation === 'stock'
+      ? 'a release consists of bundles for processes'
+      : undefined;
+  };
+
+  async function deployAltered(service: string, prelude: string, asked: Asked): Promise<DeployRun> {
+    const source = await resolveRelease({ service }, root);
+    // The next one of the same sources, whatever it is.
+    const version = `${source.base}.${createHash('sha256').update(prelude).digest('hex').slice(0, 2)}`;
+    await fleet.admit([{ service, version, where: source.description }]);
+    return engine.force({
+      service,
+      strategy: 'rolling',
+      source: source.description,
+      version,
+      keepMs: 0,
+      asked,
+      isPublic: isPublic(service),
+      build: async (signal) =>
+        alteredRelease(service, root, { release: await buildRelease(source, root, signal), version, prelude }),
+    });
+  }
+
+  function releases(): ReadonlyMap<string, Release> {
+    return new Map(
+      services.flatMap(({ name }) => {
+        const release = fleet.releaseOf(name);
+        return release === undefined ? [] : [[name, release] as const];
+      }),
+    );
+  }
+
+  async function restore(before: ReadonlyMap<string, Release>, asked: Asked): Promise<void> {
+    const after = releases();
+    for (const { name } of services) {
+      const [was, is] = [before.get(name), after.get(name)];
+      if (is === undefined ? was === undefined : is.digest === was?.digest) continue;
+      if (engine.current !== undefined) await engine.act('abort');
+      if (was === undefined) await unpin({ service: name, asked });
+      else {
+        const plan = { service: name, strategy: 'rolling', keepMs: 0, asked, isPublic: isPublic(name) } as const;
+        await engine.force({
+          ...plan,
+          source: `the release ${was.version}`,
+          version: was.version,
+          build: async () => was,
+        });
+      }
+    }
+  }
+
   return {
+    unavailable,
+    deployAltered,
+    releases,
+    restore,
     async handle(route, request, response) {
       const action = /^POST \/v1\/deploys\/([a-z]+)$/.exec(route)?.[1] ?? '';
       if (route === 'GET /v1/deploys') sendJson(response, list());

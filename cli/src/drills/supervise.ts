@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { ChaosExtension } from '../chaos/supervise.ts';
+import type { DeployExtension } from '../deploy/supervise.ts';
 import { CliError, messageOf } from '../errors.ts';
 import type { PagerExtension } from '../pager/supervise.ts';
 import { createChangeLog } from '../platform/change-log.ts';
@@ -16,7 +17,6 @@ import { requirePrometheus } from '../shop/prometheus.ts';
 import { startRound } from './engine/round.ts';
 import type { Round, RoundResult } from './engine/round-types.ts';
 import { findScenario, readScenarios } from './format/catalog.ts';
-import { HAS_DEPLOY } from './format/levels.ts';
 import { createDrillJournal, voidDrillJournal } from './journal/journal-file.ts';
 import { isOfRound } from './live/alerts-of-round.ts';
 import { followChanges } from './live/follow-changes.ts';
@@ -31,6 +31,7 @@ import { seal } from './seal/envelope.ts';
 export interface DrillContext extends ExtensionContext {
   readonly env: NodeJS.ProcessEnv;
   readonly chaos: ChaosExtension;
+  readonly deploys: DeployExtension;
   readonly pager: PagerExtension['pager'];
 }
 
@@ -53,7 +54,7 @@ type Actions = {
  * `POST /v1/drill/NAME`: see DrillRequests. All of them give a ShownRound, `hint` a Hint. Nothing of them says what happens.
  */
 export async function openDrills(context: DrillContext): Promise<SupervisorExtension> {
-  const { project, events, chaos, pager } = context;
+  const { project, events, chaos, pager, deploys } = context;
   const report = (problem: string) => console.error(`supervisor: drill: ${problem}`);
   let running: Running | undefined;
   let isStarting = false;
@@ -108,7 +109,7 @@ export async function openDrills(context: DrillContext): Promise<SupervisorExten
     const file = journalOf(project, id);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const changes = createChangeLog(project, report);
-    const ports = createLivePorts({ context, chaos, pager, changes, startedAt, before });
+    const ports = createLivePorts({ context, chaos, deploys, pager, changes, startedAt, before });
     const { limitMs, hints, trainee } = request;
     const isSeedKnown = request.seed !== undefined || request.scenario !== undefined;
     const settings = { envelope, strength: 'practice', isSeedKnown, limitMs, hints, trainee } as const;
@@ -136,11 +137,15 @@ export async function openDrills(context: DrillContext): Promise<SupervisorExten
     const scenarios = await readScenarios(project.root);
     const state = context.state();
     if (scenario !== undefined) findScenario(scenarios, scenario);
-    const candidates = candidatesOf(scenarios, level, { hasDeploy: HAS_DEPLOY }).filter(({ id }) => {
-      const { needs } = findScenario(scenarios, id);
-      const hasReplicas = Object.entries(needs.replicas).every(([name, count]) => (state.replicas[name] ?? 1) >= count);
-      return hasReplicas && (scenario === undefined || id === scenario);
-    });
+    const candidates = candidatesOf(scenarios, level, { hasDeploy: deploys.unavailable() === undefined }).filter(
+      ({ id }) => {
+        const { needs } = findScenario(scenarios, id);
+        const hasReplicas = Object.entries(needs.replicas).every(
+          ([name, count]) => (state.replicas[name] ?? 1) >= count,
+        );
+        return hasReplicas && (scenario === undefined || id === scenario);
+      },
+    );
     return seal(scenarios, { seed, level, candidates, build: state.build ?? 'unknown' });
   }
 

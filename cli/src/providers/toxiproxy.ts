@@ -24,7 +24,7 @@ const toxiproxy: Program = {
       spec: {
         command,
         args: ['-host', '127.0.0.1', '-port', String(port)],
-        env: { PATH: '/usr/bin:/bin', LOG_LEVEL: 'info' },
+        env: { PATH: '/usr/bin:/bin', LOG_LEVEL: 'warn' },
         cwd: stateDir,
         stopSignal: 'SIGTERM',
         stopTimeoutMs: 3_000,

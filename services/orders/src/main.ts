@@ -87,7 +87,7 @@ await runService('orders', process.env, async () => {
     stock: createStock(stockPolicy),
     logger,
     failpoint: harness.failpoint,
-    flags,
+    flags: parts.flags(flags),
     metrics: parts.metrics,
   });
   const shared = await listenShared(orders.server, config.http);

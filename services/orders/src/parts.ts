@@ -1,5 +1,6 @@
 import type { Database } from '@shop/kit/database.ts';
 import type { EdgeLimits } from '@shop/kit/edges.ts';
+import type { Flags } from '@shop/kit/flags.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
 import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { CallPolicy } from '@shop/kit/resilience.ts';
@@ -15,6 +16,7 @@ export interface Parts {
   paymentsPolicy(policy: CallPolicy<HttpReplica>): CallPolicy<HttpReplica>;
   catalog(catalog: Catalog): Catalog;
   metrics(gauges: OrderGauges): OrderMetrics;
+  flags(flags: Pick<Flags, 'isOn'>): Pick<Flags, 'isOn'>;
   readonly isMandatory: boolean;
 }
 
@@ -26,5 +28,6 @@ export const realParts: Parts = {
   paymentsPolicy: (policy) => policy,
   catalog: (catalog) => catalog,
   metrics: createOrderMetrics,
+  flags: (flags) => flags,
   isMandatory: false,
 };

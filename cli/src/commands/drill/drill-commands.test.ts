@@ -137,7 +137,7 @@ it('ends with 2 where there is no round, with the nearest id or the file', async
 it('lists levels without naming a scenario, and validates all scenarios or some', async () => {
   await runDrillLevels({}, deps());
   expect(printed.split('\n')[0]).toBe('LEVEL  SCENARIOS  TRAINS');
-  expect(printed).toMatch(/\n4 +1 of 4 /);
+  expect(printed).toMatch(/\n4 +4 /);
   expect(printed).not.toMatch(/d\d{3}/);
   await runDrillValidate([], {}, deps());
   expect(printed).toBe('26 scenarios are valid\n');

@@ -5,9 +5,6 @@ import { CliError } from '../../errors.ts';
 import { formatTable } from '../../output/table.ts';
 import { askedFrom, createChangeLog } from '../../platform/change-log.ts';
 import { flagFile, flagFolder } from '../../platform/flag-file.ts';
-import { readFlags, writeFlags } from '../../platform/flag-store.ts';
-import { suggestName } from '../../shared/suggest-name.ts';
-import type { ReasonOptions } from '../reason.ts';
 import {
   describeReach,
   type FlagMetadata,
@@ -17,7 +14,10 @@ import {
   withMetadata,
   withPercent,
   withValue,
-} from './flag-state.ts';
+} from '../../platform/flag-state.ts';
+import { readFlags, writeFlags } from '../../platform/flag-store.ts';
+import { suggestName } from '../../shared/suggest-name.ts';
+import type { ReasonOptions } from '../reason.ts';
 
 /** One flag as `flags ls --json` has it. */
 interface FlagState {

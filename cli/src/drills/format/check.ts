@@ -1,3 +1,4 @@
+import { seededBugs } from '@shop/kit/seeded-bugs.ts';
 import { findFault, targetsOf } from '../../chaos/catalog.ts';
 import { messageOf } from '../../errors.ts';
 import { instanceName, serviceNames } from '../../topology/services.ts';
@@ -33,8 +34,18 @@ export function checkScenario(scenario: Scenario, problems: readonly Problem[], 
 function checkTargets({ inject, needs }: Scenario): Problem[] {
   return inject.flatMap((injection, index): Problem[] => {
     const path: Path = ['inject', index];
-    if (injection.type === 'release')
-      return checkName(injection.service, serviceNames, [...path, 'service'], 'service');
+    if (injection.type === 'release') {
+      const own = Object.entries(seededBugs).filter(([, { service }]) => service === injection.service);
+      return [
+        ...checkName(injection.service, serviceNames, [...path, 'service'], 'service'),
+        ...checkName(
+          injection.bug,
+          own.map(([bug]) => bug),
+          [...path, 'bug'],
+          `bug of ${injection.service}`,
+        ),
+      ];
+    }
     if (injection.type !== 'fault') return [];
     const { scope } = findFault(injection.fault);
     const replicas = Object.entries(needs?.replicas ?? {}).flatMap(([service, count]) =>

@@ -1,8 +1,5 @@
 import { isWithoutFailure, type Scenario } from './schema.ts';
 
-/** The platform deploys no releases yet. */
-export const HAS_DEPLOY = false;
-
 /** What a level trains. */
 export interface Level {
   readonly level: number;
@@ -17,18 +14,15 @@ const levels: readonly Level[] = [
   { level: 5, trains: 'two failures together, overload, missing telemetry' },
 ];
 
-/** A level with the number of its scenarios, by whether this platform can have them. */
+/** A level with the number of its scenarios. */
 export interface CountedLevel extends Level {
   readonly scenarios: number;
-  /** Those that can be drawn. */
-  readonly available: number;
 }
 
 /** Rounds without a failure are drawn at every level, and are in no count. Pure. */
-export function countLevels(scenarios: readonly Scenario[], hasDeploy: boolean): readonly CountedLevel[] {
+export function countLevels(scenarios: readonly Scenario[]): readonly CountedLevel[] {
   return levels.map((level) => {
     const own = scenarios.filter((one) => one.level === level.level && !isWithoutFailure(one));
-    const available = own.filter(({ needs }) => hasDeploy || !needs.deploy);
-    return { ...level, scenarios: own.length, available: available.length };
+    return { ...level, scenarios: own.length };
   });
 }

@@ -1,3 +1,4 @@
+import { flagNames } from '@shop/kit/flag-names.ts';
 import { type Static, Type } from 'typebox';
 import { changeKinds } from '../../platform/change-log.ts';
 import type { Reading } from '../../yaml/expected.ts';
@@ -55,9 +56,18 @@ const MessageInjection = closed(
   { description: 'malformed events' },
 );
 
+const FlagInjection = closed(
+  {
+    type: Type.Literal('flag', { description: 'a feature flag is switched on' }),
+    flag: oneOf(flagNames, 'the flag'),
+    percent: Type.Integer({ minimum: 1, maximum: 100, description: 'for this share of the orders' }),
+  },
+  { description: 'a flag' },
+);
+
 /** What is done to the platform. */
-const Injection = Type.Union([FaultInjectionText, ReleaseInjection, LoadInjection, MessageInjection], {
-  description: 'an injection: type fault, release, load or message',
+const Injection = Type.Union([FaultInjectionText, ReleaseInjection, FlagInjection, LoadInjection, MessageInjection], {
+  description: 'an injection: type fault, release, flag, load or message',
 });
 
 const component = text('a component of the vocabulary: stock, replica:orders-2, network:orders-stock');

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { lookAtRecent, type RecentLook } from '../../audit/recent.ts';
 import type { ChaosExtension } from '../../chaos/supervise.ts';
-import { CliError } from '../../errors.ts';
+import type { DeployExtension } from '../../deploy/supervise.ts';
+import { CliError, messageOf } from '../../errors.ts';
 import { nameOf, severityOf } from '../../pager/alert.ts';
 import type { Pager } from '../../pager/pager.ts';
 import type { Asked, ChangeLog } from '../../platform/change-log.ts';
@@ -18,14 +19,15 @@ import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
 import type { DrillPorts, Injected } from '../engine/ports.ts';
 import { isOfRound } from './alerts-of-round.ts';
 import { findEvidence } from './evidence.ts';
-import { switchFlagOn } from './flag-decoy.ts';
 import { publishMalformed } from './publish-malformed.ts';
 import { type OperatorState, restoreOperatorState } from './restore.ts';
+import { switchFlagOn } from './switch-flag.ts';
 
 /** What a supervisor gives to a round. */
 export interface LiveOptions {
   readonly context: ExtensionContext & { readonly env: NodeJS.ProcessEnv };
   readonly chaos: Pick<ChaosExtension, 'injectHidden'>;
+  readonly deploys: Pick<DeployExtension, 'deployAltered' | 'releases' | 'restore'>;
   readonly pager: Pick<Pager, 'alerts'>;
   readonly changes: ChangeLog;
   /** When the round began. */
@@ -51,7 +53,8 @@ const INVARIANT_OF_SHIPMENTS = 'I7';
 
 /** A round on the platform of this supervisor. */
 export function createLivePorts(options: LiveOptions): DrillPorts {
-  const { context, chaos, pager, changes, startedAt, before } = options;
+  const { context, chaos, deploys, pager, changes, startedAt, before } = options;
+  const releases = deploys.releases();
   const { project, env, state } = context;
   const secrets = () => loadOrCreateSecrets(project.secretsFile);
   const place: DrillPorts['place'] = ({ key, customer, lines }) =>
@@ -105,7 +108,15 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
         return { witness: `${injection.count} malformed events were confirmed by the broker`, revert: async () => {} };
       }
       if (injection.type === 'release') {
-        throw new CliError({ code: 'fault_unavailable', what: 'the platform deploys no releases' });
+        const prelude = `process.env.SHOP_SEEDED_BUGS = 'built-in:${injection.bug}';`;
+        const { to } = await deploys.deployAltered(injection.service, prelude, COLLEAGUE);
+        return { witness: `${injection.service} runs ${to}`, revert: () => deploys.restore(releases, DRILL) };
+      }
+      if (injection.type === 'flag') {
+        const { flag, percent } = injection;
+        await switchFlagOn(project, { name: flag, percent }, changes, COLLEAGUE);
+        // Flags are restored with everything else that operators can change.
+        return { witness: `${flag} is on for ${percent} % of the orders`, revert: async () => {} };
       }
       const { fault, target, parameters } = injection;
       const lease = await chaos.injectHidden({ fault, target, parameters, ttlMs, hidden: true });
@@ -115,7 +126,7 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
 
     async decoy(what, target) {
       if (what === 'restart') return context.operator.act(target, 'restart', COLLEAGUE);
-      return switchFlagOn(project, target, changes, COLLEAGUE);
+      return switchFlagOn(project, { name: target }, changes, COLLEAGUE);
     },
 
     async prove() {
@@ -165,7 +176,14 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
       return { lost: lostOrders.size, doubled: new Set(others.map(({ orderId }) => orderId)).size };
     },
 
-    restore: () => restoreOperatorState(before, { context, changes, asked: DRILL }),
+    async restore() {
+      const left = await restoreOperatorState(before, { context, changes, asked: DRILL });
+      const releasesLeft = await deploys.restore(releases, DRILL).then(
+        () => [],
+        (error: unknown) => [`releases: ${messageOf(error)}`],
+      );
+      return [...left, ...releasesLeft];
+    },
 
     evidence: (reference) => findEvidence(reference, { project, pager, state, withDatabases, now: () => new Date() }),
   };

@@ -9,7 +9,7 @@ import { resolvePlaceholder } from './placeholders.ts';
 export interface ReferencePorts {
   readonly clock: RunClock;
   readonly operator: Operator;
-  /** Names of the pages and tickets that fire. */
+  /** Names of the pages and tickets that fire, and that the solution waits for. */
   pages(): Promise<readonly string[]>;
   readonly signal: AbortSignal;
   onPlayed?(line: PlayedLine): void;

@@ -77,6 +77,19 @@ describe('declined payments', () => {
   });
 });
 
+describe('slow-flag', () => {
+  it.each([
+    ['waits', true, ['slow-flag'], false],
+    ['does not wait where the flag is off', false, ['slow-flag'], true],
+    ['does not wait without the bug', true, [], true],
+  ] as const)('%s', async (_what, isOn, names, isThere) => {
+    // The timers of node:timers/promises are not those of a test: the race is what is looked at.
+    const own = seeded(...names).flags({ isOn: async () => isOn });
+    const answer = own.isOn('publish-order-confirmed-v2', 'order-1').then(() => true);
+    expect(await Promise.race([answer, new Promise((resolve) => setImmediate(() => resolve(false)))])).toBe(isThere);
+  });
+});
+
 describe('the final statement', () => {
   const values = ['order-1', 3, 'owner', 4, 'event-1', 'order.confirmed', '{"a":1}', null];
 

@@ -14,6 +14,7 @@ import { nothingPending, recordingSeconds } from './metrics.ts';
 import { pricingInHryvnias } from './price-in-hryvnias.ts';
 import { publishingInRequest } from './publish-in-request.ts';
 import { retryingDeclined } from './retry-declined.ts';
+import { slowWhileOn } from './slow-flag.ts';
 
 export interface SeededBugsOptions {
   /** Where bugs keep what they must remember beyond their process; set whenever there are any. */
@@ -45,6 +46,7 @@ export function createSeededBugs(
       const metrics = createOrderMetrics(seededBugs.has('gauge-always-zero') ? nothingPending(gauges) : gauges);
       return seededBugs.has('duration-in-seconds') ? recordingSeconds(metrics) : metrics;
     },
+    flags: (flags) => (seededBugs.has('slow-flag') ? slowWhileOn(flags) : flags),
     isMandatory: seededBugs.has('mandatory-unbound'),
   };
 }
