@@ -35,14 +35,22 @@ async function supervise(projectName: string): Promise<void> {
       const { env } = process;
       const chaos = await openChaos({ ...context, env });
       const pager = await openPager({ ...context, env });
+      const monitoring = await openMonitoring({ ...context, env });
       const deploys = await openDeploys({ ...context, env });
       return combineExtensions([
         openOperations(context),
         chaos,
-        await openMonitoring({ ...context, env }),
+        monitoring,
         pager,
         deploys,
-        await openDrills({ ...context, env, chaos, deploys, pager: pager.pager }),
+        await openDrills({
+          ...context,
+          env,
+          chaos,
+          deploys,
+          pager: pager.pager,
+          auditRecent: monitoring.auditRecent,
+        }),
       ]);
     },
     createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),

@@ -33,6 +33,8 @@ export interface DrillContext extends ExtensionContext {
   readonly chaos: ChaosExtension;
   readonly deploys: DeployExtension;
   readonly pager: PagerExtension['pager'];
+  /** Has recent orders audited until what it returns is called: alerts and symptoms may be about that. */
+  auditRecent(): () => void;
 }
 
 interface Running {
@@ -116,10 +118,12 @@ export async function openDrills(context: DrillContext): Promise<SupervisorExten
     const round = startRound(settings, ports, createDrillJournal(file, systemClock));
     await writeFile(currentRoundFile(project), id, { mode: 0o600 });
     const unfollow = observe(round, startedAt);
+    const leaveAudit = context.auditRecent();
     chaos.setOwner({ refusal, onLook: () => recordIfOpen(round, { type: 'peek', where: 'chaos' }) });
     events.add('drill.started', 'platform', `a drill is on: ${id}, commitment ${round.status().commitment}`);
     const shown = { id, startedAt: startedAt.toISOString(), limitMs };
-    const one: Running = { id, shown, round, over: round.done.finally(() => letGo({ held, unfollow })) };
+    const over = round.done.finally(() => letGo({ held, unfollow, leaveAudit }));
+    const one: Running = { id, shown, round, over };
     one.over.then(
       (result) => {
         one.result = result;
@@ -179,7 +183,14 @@ export async function openDrills(context: DrillContext): Promise<SupervisorExten
     };
   }
 
-  async function letGo({ held, unfollow }: { held: AsyncDisposable; unfollow: () => Promise<void> }): Promise<void> {
+  interface Held {
+    readonly held: AsyncDisposable;
+    unfollow(): Promise<void>;
+    leaveAudit(): void;
+  }
+
+  async function letGo({ held, unfollow, leaveAudit }: Held): Promise<void> {
+    leaveAudit();
     await unfollow();
     chaos.setOwner(undefined);
     await rm(currentRoundFile(project), { force: true });

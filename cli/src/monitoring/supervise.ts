@@ -10,12 +10,19 @@ import type { ExtensionContext, SupervisorExtension } from '../platform/supervis
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { openShopDatabases } from '../shop/databases.ts';
 import { VERSION } from '../version.ts';
+import { AUDIT_EVERY_MS } from './audit-client.ts';
 import { startAuditMeter } from './audit-meter.ts';
 import { startProbeMeter } from './probe-meter.ts';
 import { startQueueMeter } from './queue-meter.ts';
 
 /** The meter of what the supervisor measures. */
 const PLATFORM_METER = 'Shop.Platform';
+
+/** What a supervisor measures, for its other extensions. */
+export interface MonitoringExtension extends SupervisorExtension {
+  /** Has recent orders audited until what it returns is called. */
+  auditRecent(): () => void;
+}
 
 /** As often as the services report. */
 const REPORT_EVERY_MS = 1_000;
@@ -27,7 +34,7 @@ const REPORT_EVERY_MS = 1_000;
  */
 export async function openMonitoring(
   context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
-): Promise<SupervisorExtension> {
+): Promise<MonitoringExtension> {
   const { project, env, state, takeMetrics } = context;
   const onProblem = (message: string) => console.error(`supervisor: ${message}`);
   const isProbing = wantsProbe(env);
@@ -81,6 +88,7 @@ export async function openMonitoring(
   const watching = new Set<ServerResponse>();
   const reporting = setInterval(report, REPORT_EVERY_MS);
   return {
+    auditRecent: () => audits.watch(AUDIT_EVERY_MS, () => undefined),
     async handle(route, request, response) {
       if (route === 'POST /v1/audit') {
         const { everyMs } = await readJson<{ everyMs?: number }>(request);
