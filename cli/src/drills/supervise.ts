@@ -55,7 +55,7 @@ type Actions = {
  * Failure drills. `GET /v1/drill`: ShownRound, the last one once it is over. `POST /v1/drill/start`: StartRequest.
  * `POST /v1/drill/NAME`: see DrillRequests. All of them give a ShownRound, `hint` a Hint. Nothing of them says what happens.
  */
-export async function openDrills(context: DrillContext): Promise<SupervisorExtension> {
+export async function openDrills(context: DrillContext, createPorts = createLivePorts): Promise<SupervisorExtension> {
   const { project, events, chaos, pager, deploys } = context;
   const report = (problem: string) => console.error(`supervisor: drill: ${problem}`);
   let running: Running | undefined;
@@ -111,7 +111,7 @@ export async function openDrills(context: DrillContext): Promise<SupervisorExten
     const file = journalOf(project, id);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const changes = createChangeLog(project, report);
-    const ports = createLivePorts({ context, chaos, deploys, pager, changes, startedAt, before });
+    const ports = createPorts({ context, chaos, deploys, pager, changes, startedAt, before });
     const { limitMs, hints, trainee } = request;
     const isSeedKnown = request.seed !== undefined || request.scenario !== undefined;
     const settings = { envelope, strength: 'practice', isSeedKnown, limitMs, hints, trainee } as const;
