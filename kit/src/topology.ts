@@ -5,6 +5,8 @@ import { ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from './event-schemas.ts';
 export const EVENTS_EXCHANGE = 'shop.events';
 export const DEAD_LETTERS_EXCHANGE = 'shop.dead-letters';
 export const ORDER_CONFIRMED_QUEUE = 'shipping.order-confirmed';
+/** Copies for a release in the shadow. Its consumer declares it, and it ends with the consumer's connection. */
+export const SHADOW_QUEUE = 'shipping.order-confirmed.shadow';
 export const DEAD_LETTERS_QUEUE = 'shipping.dead-letters';
 /** What shipping has failed on waits here for its back-off, and comes back through the second exchange. */
 export const RETRIES_EXCHANGE = 'shipping.retries';
@@ -68,4 +70,18 @@ export async function declareRetries(channel: TopologyChannel): Promise<void> {
     },
   });
   await channel.bindQueue(RETRIES_QUEUE, RETRIES_EXCHANGE, '');
+}
+
+/** What waits in the shadow's queue, at most: a consumer that hangs must not fill the broker. The oldest are dropped. */
+const SHADOW_LIMIT = 10_000;
+
+/** Declares where copies of the events go while a consumer looks at them, after `declareTopology`. */
+export async function declareShadow(channel: TopologyChannel): Promise<void> {
+  await channel.assertQueue(SHADOW_QUEUE, {
+    durable: false,
+    exclusive: true,
+    autoDelete: true,
+    arguments: { 'x-max-length': SHADOW_LIMIT },
+  });
+  for (const type of SHIPPING_BINDINGS) await channel.bindQueue(SHADOW_QUEUE, EVENTS_EXCHANGE, type);
 }

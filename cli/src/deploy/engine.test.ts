@@ -105,6 +105,7 @@ function anEngine(world: World, changes: Partial<EngineDeps> = {}): DeployEngine
     guards: { begin: async () => undefined, check: async () => undefined, conclude: async () => undefined },
     stable: async () => ({ kept: OLD, restored: async () => world.disk.recorded }),
     preflight: async () => 'five orders',
+    compare: async () => '20 messages',
     onChange: () => undefined,
     onProblem: () => undefined,
     clock: { now: () => 0, date: () => new Date(0), sleep: async (_ms, signal) => signal.throwIfAborted() },
@@ -311,6 +312,32 @@ describe('a rolling deploy of containers, which pass no port on', () => {
     expect(run).toMatchObject({ state: 'done' });
     expect(staged).toEqual([true, false]);
     expect(own.members.map(({ name }) => name)).toEqual(['orders-1']);
+  });
+});
+
+describe('a deploy in the shadow', () => {
+  const plan = aPlan({ strategy: 'shadow' });
+
+  it('adds a replica that serves no client, and removes it', async () => {
+    const staged: unknown[] = [];
+    const compare = async (name: string) => {
+      staged.push(world.members.find((one) => one.name === name));
+      return '20 messages';
+    };
+    expect(await deploy(anEngine(world, { compare }), plan)).toMatchObject({ state: 'compared', isDirty: false });
+    expect(staged).toEqual([expect.objectContaining({ weight: 0, release: { ...NEW, env: { SHOP_SHADOW: '1' } } })]);
+    expect(serving(world)).toEqual(['built', 'built']);
+    expect(world.members).toHaveLength(2);
+    expect(world.disk.recorded).toBeUndefined();
+  });
+
+  it.each([
+    ['a difference', tripped('shadow', 'the message 1 would end in dead-letter'), 'rolled-back'],
+    ['missing evidence', unobserved('3 messages were compared'), 'inconclusive'],
+  ] as const)('with %s is not good', async (_what, trip, state) => {
+    const run = await deploy(anEngine(world, { compare: () => Promise.reject(trip) }), plan);
+    expect(run).toMatchObject({ state, cause: trip.why, isDirty: false });
+    expect(world.members).toHaveLength(2);
   });
 });
 

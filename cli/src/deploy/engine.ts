@@ -59,6 +59,8 @@ export interface EngineDeps {
     subject: { service: string; instances: readonly string[]; track: string },
     signal: AbortSignal,
   ): Promise<string>;
+  /** Compares what an instance in the shadow would do with what is done, for `keepMs`. Rejects with Trip. */
+  compare(instance: string, keepMs: number, signal: AbortSignal): Promise<string>;
   /** Something about the runs is another. */
   onChange(run: DeployRun): void;
   onProblem(message: string): void;
@@ -237,6 +239,7 @@ export class DeployEngine {
     await this.#append({ kind: 'releases', from: work.before.kept, to: release }, id);
     await this.#to(id, 'preflight');
     await guards.begin(service);
+    if (strategy === 'shadow') return this.#compare(plan, release, current, work);
     const { track, count } = work.staging();
     const like = { release, track, ...(plan.isPublic && { isPrivate: true as const }) };
     await this.#guarded(current, work, async (signal) => {
@@ -259,6 +262,24 @@ export class DeployEngine {
     await fleet.adopt(service, release);
     await this.#to(id, 'done');
     if (strategy === 'blue-green') await this.#leaveOld(id, work);
+  }
+
+  /** It serves no client, and ends with its comparison. */
+  async #compare({ service, keepMs }: DeployPlan, release: Release, current: Current, work: Work): Promise<void> {
+    const { fleet, guards, compare } = this.#deps;
+    const { id } = current;
+    await this.#guarded(current, work, async (signal) => {
+      await this.#step(id, `start 1 of ${service} in the shadow`);
+      const like = { release: inShadow(release), track: 'canary' } as const;
+      work.staged = await fleet.stage(service, 1, like, signal);
+    });
+    await this.#to(id, 'comparing');
+    await this.#guarded(current, work, async (signal) => {
+      for (const name of work.staged) await this.#step(id, await compare(name, keepMs, signal));
+    });
+    await guards.conclude();
+    await work.unstage();
+    await this.#to(id, 'compared');
   }
 
   /** The release runs now, whatever becomes of the old set. */
@@ -362,6 +383,11 @@ export class DeployEngine {
 }
 
 type NewRecord = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'time' | 'run'> : never) : never;
+
+/** What it does is rolled back. */
+function inShadow(release: Release): Release {
+  return { ...release, env: { ...release.env, SHOP_SHADOW: '1' } };
+}
 
 function isSame(one: Release | undefined, other: Release | undefined): boolean {
   return one?.version === other?.version && one?.digest === other?.digest;

@@ -45,7 +45,7 @@ export const sourcesOf = (service: string) =>
 
 /** Set by the platform: with other values the instance would not be a part of it. */
 const OF_THE_PLATFORM =
-  /^(HOST|PORT|(HEALTH|INSTANCE)_PORT|INSTANCE|LISTEN_FD|REUSE_PORT|EXIT_WITH_PARENT|FAILPOINT_DIR|\w+_FILE|SHOP_(SEEDED_BUGS|TRACK|VERSION)|SHOPCTL_\w+|(DATABASE|BROKER)_URL|\w+_(URLS|ADDRESSES)|OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|EXPORTER_OTLP_ENDPOINT)|NODE_COMPILE_CACHE)$/;
+  /^(HOST|PORT|(HEALTH|INSTANCE)_PORT|INSTANCE|LISTEN_FD|REUSE_PORT|EXIT_WITH_PARENT|FAILPOINT_DIR|\w+_FILE|SHOP_(SEEDED_BUGS|SHADOW|TRACK|VERSION)|SHOPCTL_\w+|(DATABASE|BROKER)_URL|\w+_(URLS|ADDRESSES)|OTEL_(SERVICE_NAME|RESOURCE_ATTRIBUTES|EXPORTER_OTLP_ENDPOINT)|NODE_COMPILE_CACHE)$/;
 
 /** Finds the sources, and builds nothing. Throws CliError (2) for what is not there. */
 export async function resolveRelease(request: ReleaseRequest, root: string): Promise<ReleaseSource> {

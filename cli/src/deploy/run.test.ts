@@ -17,9 +17,9 @@ const later = (run: string, what: object): JournalRecord =>
   ({ time: '2026-11-24T09:00:05.000Z', run, ...what }) as JournalRecord;
 
 describe('states', () => {
-  it('end in four of them, and each of the others leads there', () => {
+  it('end in five of them, and each of the others leads there', () => {
     const ends = deployStates.filter(isOver);
-    expect(ends).toEqual(['done', 'rolled-back', 'inconclusive', 'failed']);
+    expect(ends).toEqual(['done', 'compared', 'rolled-back', 'inconclusive', 'failed']);
     const reach = (state: DeployState, seen = new Set<DeployState>()): Set<DeployState> => {
       if (!seen.has(state)) {
         seen.add(state);

@@ -4,14 +4,19 @@ import type { Release } from '../platform/release.ts';
 import type { Verdict } from './analysis/evaluate.ts';
 import type { CanaryPlan } from './analysis/plan.ts';
 
-export const strategies = ['rolling', 'blue-green', 'canary'] as const;
+/** `shadow`: it serves no client, and what it would do is compared with what is done. */
+export const strategies = ['rolling', 'blue-green', 'canary', 'shadow'] as const;
+
+/** What may follow a shadow. */
+export const followers = ['rolling', 'blue-green'] as const satisfies readonly Strategy[];
 
 export type Strategy = (typeof strategies)[number];
 
 /**
  * Where a deploy is. `analysis`: a canary has a share of the calls, and is evaluated. `held`: what was found of it does not
- * decide, or may not, so that an operator has to. `kept`: the new release has the work, and is watched. The last four are its ends:
- * `inconclusive` and `rolled-back` are on the release of before, `failed` may not be (`isDirty`).
+ * decide, or may not, so that an operator has to. `comparing`: in the shadow. `kept`: the new release has the work, and is watched.
+ * The last five are its ends: `compared`, `inconclusive` and `rolled-back` are on the release of before, `failed` may not be
+ * (`isDirty`).
  */
 export const deployStates = [
   'planned',
@@ -19,10 +24,12 @@ export const deployStates = [
   'preflight',
   'analysis',
   'held',
+  'comparing',
   'shifting',
   'kept',
   'rolling-back',
   'done',
+  'compared',
   'rolled-back',
   'inconclusive',
   'failed',
@@ -34,13 +41,15 @@ export type DeployState = (typeof deployStates)[number];
 export const transitions: Readonly<Record<DeployState, readonly DeployState[]>> = {
   planned: ['building', 'rolling-back', 'rolled-back'],
   building: ['preflight', 'rolling-back', 'rolled-back'],
-  preflight: ['analysis', 'shifting', 'rolling-back', 'rolled-back'],
+  preflight: ['analysis', 'comparing', 'shifting', 'rolling-back', 'rolled-back'],
   analysis: ['held', 'shifting', 'rolling-back', 'rolled-back'],
   held: ['shifting', 'kept', 'rolling-back', 'rolled-back'],
   shifting: ['held', 'kept', 'rolling-back', 'rolled-back'],
   kept: ['held', 'done', 'rolling-back', 'rolled-back'],
+  comparing: ['compared', 'rolling-back', 'rolled-back'],
   'rolling-back': ['rolled-back', 'inconclusive', 'failed'],
   done: [],
+  compared: [],
   'rolled-back': [],
   inconclusive: [],
   failed: [],
@@ -59,7 +68,7 @@ export interface Cause {
    */
   readonly kind: 'guard' | 'worse' | 'evidence' | 'asked' | 'superseded' | 'ended' | 'error';
   readonly text: string;
-  /** Of a guard: `exit`, `not-ready`, `preflight`, `dead-letters`, `attempts`, or one of a plan. */
+  /** Of a guard: `exit`, `not-ready`, `preflight`, `dead-letters`, `attempts`, `shadow`, or one of a plan. */
   readonly guard?: string;
   readonly error?: ErrorBody;
 }

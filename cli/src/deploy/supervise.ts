@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CliError, messageOf } from '../errors.ts';
 import { type Asked, createChangeLog } from '../platform/change-log.ts';
+import { operatorDatabaseUrls } from '../platform/connection.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
 import { hasFailpoints } from '../platform/failpoint-files.ts';
 import { assertNoStuckFaults } from '../platform/orphaned-faults.ts';
@@ -8,6 +9,8 @@ import type { Release } from '../platform/release.ts';
 import type { RuntimeKind } from '../platform/service-runtime.ts';
 import type { ExtensionContext, PlatformOperation, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { unknownService } from '../platform/unknown-service.ts';
+import { loadOrCreateSecrets } from '../providers/secrets.ts';
+import { systemClock } from '../shared/clock.ts';
 import { services } from '../topology/services.ts';
 import { createBackend } from '../trace/backend.ts';
 import { type DeployAction, DeployEngine, type DeployPlan, type StableRelease } from './engine.ts';
@@ -19,8 +22,10 @@ import { buildReleaseImage, stableImage } from './release-image.ts';
 import { resolveRelease } from './release-source.ts';
 import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
 import { type DeployRun, isOver } from './run.ts';
+import { createShadowSource } from './shadow/shadow-source.ts';
+import { LEAST_MESSAGES, watchShadow } from './shadow/watch-shadow.ts';
 import { stableRelease } from './stable-release.ts';
-import { tripped } from './trip.ts';
+import { tripped, unobserved } from './trip.ts';
 
 /** Type of the event with each change of a deploy; its subject is the service. */
 const DEPLOY_CHANGED = 'deploy.changed';
@@ -62,6 +67,7 @@ export async function openDeploys(
     }),
     stable,
     preflight: (subject, signal) => preflight(subject, signal),
+    compare,
     onProblem: report,
     onChange(run) {
       events.add(DEPLOY_CHANGED, run.service, describe(run));
@@ -98,12 +104,18 @@ export async function openDeploys(
   async function preflight(subject: Parameters<typeof runPreflight>[0], signal: AbortSignal): Promise<string> {
     const { gatewayUrl, telemetryUrl, instances } = state();
     // It takes no messages before it has all of them.
-    if (services.some(({ name, consumes }) => name === subject.service && consumes))
-      return 'it is ready, and takes no messages yet';
+    if (isConsumer(subject.service)) return 'it is ready, and takes no messages yet';
     const own = instances.find(({ name }) => subject.instances.includes(name));
     const url = subject.service === 'gateway' ? own?.url : gatewayUrl;
     if (!url) throw tripped('preflight', 'the gateway does not run, so no order can be placed');
     return runPreflight(subject, { url, telemetryUrl, root, signal });
+  }
+
+  async function compare(instance: string, keepMs: number, signal: AbortSignal): Promise<string> {
+    const url = state().instances.find(({ name }) => name === instance)?.url;
+    if (url === undefined) throw unobserved(`${instance} has no address`);
+    const databaseUrl = operatorDatabaseUrls(state(), await loadOrCreateSecrets(project.secretsFile)).shipping;
+    return watchShadow(createShadowSource({ url, databaseUrl }), { keepMs, clock: systemClock }, signal);
   }
 
   async function planOf(request: DeployRequest): Promise<DeployPlan> {
@@ -138,6 +150,7 @@ export async function openDeploys(
     if (own.length === 0 || down !== undefined) throw notReady(service, down?.name);
     if (instrumentation === 'stock') throw needsOwnInstrumentation(service);
     if (strategy === 'blue-green' && isPublic(service)) throw noSecondSet(service);
+    if (strategy === 'shadow' && !isConsumer(service)) throw noCopies(service);
   }
 
   /** A release of before may have been built for the other runtime. */
@@ -279,6 +292,11 @@ function isPublic(service: string): boolean {
   return services.some(({ name, preferredPort }) => name === service && preferredPort !== undefined);
 }
 
+/** It takes messages from a queue. */
+function isConsumer(service: string): boolean {
+  return services.some(({ name, consumes }) => name === service && consumes === true);
+}
+
 function describe({ to, state, cause, steps, isPaused }: DeployRun): string {
   const what = isOver(state) || state === 'rolling-back' ? cause?.text : steps.at(-1)?.text;
   return [`${to}: ${isPaused ? 'paused' : state}`, what].filter((part) => part !== undefined).join(': ');
@@ -308,6 +326,14 @@ function stepsOf(
 ): string[] {
   const keep = `watch it for ${keepMs / 1000} s`;
   const build = `build ${version}, or use what was built of the same sources`;
+  if (strategy === 'shadow') {
+    return [
+      build,
+      `start one replica of ${service} in the shadow: it gets copies of the events, and rolls back what it does`,
+      `compare for ${keepMs / 1000} s what it would write with what is written, of ${LEAST_MESSAGES} messages at least`,
+      'remove it',
+    ];
+  }
   const orders = 'place five orders that they serve, and compare their traces with the contract';
   if (strategy === 'rolling') {
     const where = hasOwnPort ? ', at a separate port,' : '';
@@ -397,6 +423,15 @@ function needsFailpoints(service: string): CliError {
     what: `no bug can be seeded into ${service}`,
     why: 'seeded bugs need a platform that was started with failpoints',
     next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up"',
+  });
+}
+
+function noCopies(service: string): CliError {
+  return new CliError({
+    code: 'invalid_strategy',
+    what: `${service} cannot be deployed in the shadow`,
+    why: 'it gets calls, and only messages can be copied without an effect on their sender',
+    next: 'use --strategy rolling or blue-green',
   });
 }
 

@@ -13,6 +13,9 @@ export const variables = Type.Object({
   ...inheritedPortVariables,
   ...databaseVariables(poolSizeOf('shipping')),
   BROKER_URL: url('`amqp://user:password@127.0.0.1:port/shop`', 'amqps?'),
+  SHOP_SHADOW: Type.Optional(
+    Type.Literal('1', { description: 'handles copies of the events, and rolls back what it does: set by a deploy' }),
+  ),
   CONSUMER_PREFETCH: Type.Integer({
     minimum: 1,
     maximum: 10_000,

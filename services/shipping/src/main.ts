@@ -1,4 +1,4 @@
-import { type DatabaseOptions, openDatabase } from '@shop/kit/database.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '@shop/kit/database.ts';
 import { drainServer } from '@shop/kit/draining.ts';
 import { type Harness, noHarness, openHarness } from '@shop/kit/harness.ts';
 import { createHealth } from '@shop/kit/health.ts';
@@ -9,11 +9,12 @@ import { startRetention } from '@shop/kit/retention.ts';
 import { listenShared } from '@shop/kit/shared-port.ts';
 import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
-import { openConsumer } from './consumer.ts';
+import { type Consumer, openConsumer } from './consumer.ts';
 import { backoffs } from './delivery.ts';
 import { createDelayRecorder, createEventCounter, createMessageCounter } from './metrics.ts';
 import { createShipments, purgeInbox, purgeShipments } from './repository.ts';
 import { withoutInbox } from './seeded-bugs/no-inbox.ts';
+import { openShadow } from './shadow/shadow.ts';
 
 await runService('shipping', process.env, async () => {
   const config = loadConfig(process.env);
@@ -32,44 +33,60 @@ await runService('shipping', process.env, async () => {
     logger,
     committed,
   });
-  await using _inboxRetention = startRetention({
-    table: 'inbox',
-    keepDays: config.INBOX_KEEP_DAYS,
-    purge: (limits) => purgeInbox(database, limits),
-    logger,
-  });
-  await using _shipmentsRetention = startRetention({
-    table: 'Shipments',
-    keepDays: config.SHIPMENTS_KEEP_DAYS,
-    purge: (limits) => purgeShipments(database, limits),
-    logger,
-  });
-  let shipments = createShipments(database, harness.failpoint);
-  HARNESS: if (harness.seededBugs.has('no-inbox')) shipments = withoutInbox(shipments, database);
-  await using consumer = await openConsumer({
+  const shipmentsOn = (target: Database) => {
+    const own = createShipments(target, harness.failpoint);
+    HARNESS: if (harness.seededBugs.has('no-inbox')) return withoutInbox(own, target);
+    return own;
+  };
+  const shipments = shipmentsOn(database);
+  const atBroker = {
     url: config.BROKER_URL,
     upstreams: upstreams.edge('shipping-broker'),
-    deliveries: upstreams.edge('broker-shipping'),
     instance,
     prefetch: config.CONSUMER_PREFETCH,
     logger,
-    delivery: {
-      shipments,
-      count: createMessageCounter(),
-      countEvent: createEventCounter(),
-      recordDelay: createDelayRecorder(),
-      logger,
-      failpoint: harness.failpoint,
-      backoffs,
-    },
-  });
+  };
+  const isShadow = config.SHOP_SHADOW === '1';
+  await using shadow = isShadow ? await openShadow({ ...atBroker, database, shipmentsOn }) : undefined;
+  await using _inboxRetention = isShadow
+    ? undefined
+    : startRetention({
+        table: 'inbox',
+        keepDays: config.INBOX_KEEP_DAYS,
+        purge: (limits) => purgeInbox(database, limits),
+        logger,
+      });
+  await using _shipmentsRetention = isShadow
+    ? undefined
+    : startRetention({
+        table: 'Shipments',
+        keepDays: config.SHIPMENTS_KEEP_DAYS,
+        purge: (limits) => purgeShipments(database, limits),
+        logger,
+      });
+  await using serving = isShadow
+    ? undefined
+    : await openConsumer({
+        ...atBroker,
+        deliveries: upstreams.edge('broker-shipping'),
+        delivery: {
+          shipments,
+          count: createMessageCounter(),
+          countEvent: createEventCounter(),
+          recordDelay: createDelayRecorder(),
+          logger,
+          failpoint: harness.failpoint,
+          backoffs,
+        },
+      });
+  const consumer = (serving ?? shadow) as Pick<Consumer, 'ready' | 'drain'>;
   const health = createHealth({
     database: () => database.ping(),
     async broker() {
       if (!consumer.ready) throw new Error('no messages are being consumed');
     },
   });
-  const server = createApp({ shipments, health, logger });
+  const server = createApp({ shipments, health, logger, ...(shadow && { shadow }) });
   const shared = await listenShared(server, config);
   logger.info({ port: config.PORT, instancePort: config.INSTANCE_PORT }, 'listening');
   await serveUntilSignal({

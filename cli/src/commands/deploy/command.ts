@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { exportFormats } from '../../deploy/export/export-plan.ts';
-import { strategies } from '../../deploy/run.ts';
+import { followers, strategies } from '../../deploy/run.ts';
 import { parseDuration, parsePositive } from '../option-values.ts';
 import { type ReasonOptions, withReason } from '../reason.ts';
 import type { DeployOptions, HistoryOptions, RollbackOptions, StatusOptions } from './run-deploy.ts';
@@ -33,6 +33,7 @@ export const register: Register = (program, deps) => {
       'how long the new release is watched before the deploy is done (default: 60s)',
       parseDuration,
     )
+    .addOption(new Option('--then <strategy>', 'after a shadow without a difference: deploy it').choices(followers))
     .option('--during-chaos', 'deploy although a fault is active')
     .option('--supersede', 'roll back a deploy that is not over first')
     .option('--dry-run', 'only say what would be done, step by step')

@@ -40,7 +40,7 @@ export function renderHistory(
 }
 
 function painter(state: DeployState, style: Output['style']): (text: string) => string {
-  if (state === 'done') return style.green;
+  if (state === 'done' || state === 'compared') return style.green;
   return state === 'rolled-back' || state === 'failed' || state === 'inconclusive' ? style.red : style.yellow;
 }
 
@@ -48,5 +48,6 @@ function nextOf({ state, isDirty, service }: DeployRun): string | undefined {
   if (isDirty) return `see "shopctl status"; "shopctl restart ${service}" starts what is recorded`;
   if (state === 'kept')
     return 'it is watched: "shopctl deploy promote" ends that, "shopctl deploy abort" rolls it back';
+  if (state === 'compared') return `it served no client: "shopctl deploy ${service}" deploys it`;
   return undefined;
 }

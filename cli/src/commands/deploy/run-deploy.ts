@@ -3,6 +3,7 @@ import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { createDeployClient } from '../../deploy/deploy-client.ts';
 import type { DeployRequest, PlannedDeploy } from '../../deploy/requests.ts';
 import { type DeployRun, isOver, type Strategy } from '../../deploy/run.ts';
+import { CliError } from '../../errors.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { askedFrom } from '../../platform/change-log.ts';
 import { formatDuration } from '../../shared/duration.ts';
@@ -15,6 +16,8 @@ export interface DeployOptions extends CommonOptions, ReasonOptions {
   readonly seedBug?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly strategy: Strategy;
+  /** What follows a shadow without a difference. */
+  readonly then?: Strategy;
   /** ms. */
   readonly keep?: number;
   readonly duringChaos?: boolean;
@@ -39,7 +42,8 @@ export interface HistoryOptions extends CommonOptions {
 /** `shopctl deploy SERVICE`: has the supervisor do it, and follows it to its end. An interruption has it rolled back. */
 export async function runDeploy(service: string, options: DeployOptions, deps: CommandDeps): Promise<void> {
   const client = createDeployClient(deps.projectFrom(options));
-  const { from, dir, seedBug, env, strategy, keep = 0, duringChaos, supersede, reason } = options;
+  const { from, dir, seedBug, env, strategy, then, keep = 0, duringChaos, supersede, reason } = options;
+  if (then !== undefined && strategy !== 'shadow') throw nothingBefore(then);
   const request: DeployRequest = {
     service,
     ...(from !== undefined && { from }),
@@ -57,7 +61,20 @@ export async function runDeploy(service: string, options: DeployOptions, deps: C
     deps.output.result(await client.plan(request), renderPlan);
     return;
   }
-  await followed(await client.start(request), client, deps, { rollsBack: true });
+  const run = await followed(await client.start(request), client, deps, {
+    rollsBack: true,
+    isFirst: then !== undefined,
+  });
+  if (then === undefined || run.state !== 'compared') return;
+  await followed(await client.start({ ...request, strategy: then }), client, deps, { rollsBack: true });
+}
+
+function nothingBefore(then: Strategy): CliError {
+  return new CliError({
+    code: 'invalid_usage',
+    what: `--then ${then} needs --strategy shadow`,
+    next: `use --strategy ${then}, or add --strategy shadow`,
+  });
 }
 
 /** `shopctl deploy status`. */
@@ -88,7 +105,7 @@ export async function runDeployRollback(service: string, options: RollbackOption
   const { to, keep = 0, reason } = options;
   const asked = askedFrom('command line', reason);
   const run = await client.rollBack({ service, ...(to !== undefined && { to }), keepMs: keep, asked });
-  if (!isOver(run.state)) return followed(run, client, deps, { rollsBack: true });
+  if (!isOver(run.state)) return void (await followed(run, client, deps, { rollsBack: true }));
   deps.output.result(withoutValues(run), (one) => renderRun(one, deps.output));
   process.exitCode = run.isDirty ? exitCodes.dirty : exitCodes.ok;
 }
@@ -127,8 +144,8 @@ async function followed(
   { id }: DeployRun,
   client: ReturnType<typeof createDeployClient>,
   deps: CommandDeps,
-  { rollsBack }: { rollsBack: boolean },
-): Promise<void> {
+  { rollsBack, isFirst = false }: { rollsBack: boolean; isFirst?: boolean },
+): Promise<DeployRun> {
   const { output, signal } = deps;
   const began = performance.now();
   const over = Promise.withResolvers<void>();
@@ -149,9 +166,12 @@ async function followed(
     });
     const took = formatDuration(performance.now() - began);
     if (run.state === 'done') progress.succeed(`${run.service} runs ${run.to} (${took})`);
+    else if (run.state === 'compared') progress.succeed(`${run.to} would do what ${run.service} does (${took})`);
     else progress.fail(`${run.service} ${run.state} (${took})`);
-    output.result(withoutValues(run), (one) => renderRun(one, output));
+    // Where another one follows, the command has the result of that.
+    if (!isFirst || run.state !== 'compared') output.result(withoutValues(run), (one) => renderRun(one, output));
     process.exitCode = exitCodeOf(run);
+    return run;
   } catch (error) {
     if (signal.aborted) progress.stop();
     else progress.fail('not deployed');
@@ -163,7 +183,7 @@ async function followed(
 
 /** How a command ends that followed a deploy. */
 function exitCodeOf({ state, isDirty, cause }: DeployRun): ExitCode {
-  if (state === 'done') return exitCodes.ok;
+  if (state === 'done' || state === 'compared') return exitCodes.ok;
   if (isDirty) return exitCodes.dirty;
   if (state === 'inconclusive') return exitCodes.unknown;
   if (state === 'failed') return cause?.error?.exitCode ?? exitCodes.failed;

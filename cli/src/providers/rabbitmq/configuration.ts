@@ -38,7 +38,7 @@ export function brokerFiles(base: string): BrokerFiles {
  */
 const TOPOLOGY = '^(shop\\.events|shop\\.dead-letters|shipping\\.order-confirmed|shipping\\.dead-letters)$';
 const WITH_RETRIES =
-  '^(shop\\.events|shop\\.dead-letters|shipping\\.(order-confirmed(\\.retries)?|dead-letters|retries|redeliveries))$';
+  '^(shop\\.events|shop\\.dead-letters|shipping\\.(order-confirmed(\\.(retries|shadow))?|dead-letters|retries|redeliveries))$';
 const ORDERS_READS = '^(shop\\.events|shop\\.dead-letters|shipping\\.order-confirmed)$';
 
 interface Permission {
