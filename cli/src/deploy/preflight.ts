@@ -1,9 +1,11 @@
 import { CliError, messageOf } from '../errors.ts';
+import { createStyle } from '../output/style.ts';
 import { createGatewayClient } from '../shop/gateway-client.ts';
 import { createAccountReader } from '../trace/accounting.ts';
 import { assertTrace } from '../trace/assert.ts';
 import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
 import { expectedTree, loadContract } from '../trace/contract.ts';
+import { diffLines, renderDiff } from '../trace/diff.ts';
 import { tripped, unobserved } from './trip.ts';
 
 export interface PreflightDeps {
@@ -82,8 +84,11 @@ async function checkTrace(
       throw unobserved(`the trace ${traceId} cannot be read: ${messageOf(error)}`);
     },
   );
-  const { verdict, explanation } = result;
-  if (verdict === 'fail') throw tripped('trace-shape', `the trace ${traceId} is not as its contract: ${explanation}`);
+  const { verdict, explanation, comparison } = result;
+  if (verdict === 'fail') {
+    const details = renderDiff(diffLines(expected, comparison), createStyle({ enabled: false }));
+    throw tripped('trace-shape', `the trace ${traceId} is not as its contract: ${explanation}`, details);
+  }
   if (verdict !== 'pass') throw unobserved(`the trace ${traceId}: ${explanation}`);
   const { spans } = await backend.trace(traceId);
   // Its event is published by whichever replica finds it first.

@@ -71,6 +71,8 @@ export interface Cause {
   /** Of a guard: `exit`, `not-ready`, `preflight`, `dead-letters`, `attempts`, `shadow`, or one of a plan. */
   readonly guard?: string;
   readonly error?: ErrorBody;
+  /** More lines of what was observed: how a trace differs from its contract. */
+  readonly details?: string;
 }
 
 /** How a canary is to be rolled out. */

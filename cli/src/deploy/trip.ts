@@ -12,8 +12,8 @@ export class Trip extends Error {
 }
 
 /** Something was observed that a good release does not do. */
-export function tripped(guard: string, text: string): Trip {
-  return new Trip({ kind: 'guard', guard, text });
+export function tripped(guard: string, text: string, details?: string): Trip {
+  return new Trip({ kind: 'guard', guard, text, ...(details !== undefined && { details }) });
 }
 
 /** Something that is needed to decide was not observed. */

@@ -7,6 +7,7 @@ import { type ReasonOptions, withReason } from '../reason.ts';
 import type { DeployOptions, HistoryOptions, RollbackOptions, StatusOptions } from './run-deploy.ts';
 import type { ExportOptions } from './run-deploy-export.ts';
 import type { PlanOptions } from './run-deploy-plan.ts';
+import type { DeployReportOptions } from './run-deploy-report.ts';
 
 const CHANGES =
   'starts and ends processes of the running platform, writes .shop/<project>/{deploys.jsonl,overrides.json,changes.jsonl}';
@@ -102,6 +103,18 @@ export const register: Register = (program, deps) => {
     .action(async (file: string | undefined, options: Partial<PlanOptions>) => {
       const { runDeployPlan } = await import('./run-deploy-plan.ts');
       await runDeployPlan(file, { ...options, rate: options.rate ?? 50, errors: options.errors ?? 0 }, deps);
+    });
+
+  withCommonOptions(deploy.command('report'))
+    .description('write what a deploy did, from its journal: as a page, as JUnit, as Markdown')
+    .argument('[run]', 'its id, as "deploy history" shows it (default: the last one)')
+    .option('--html <file>', 'write a page of one file')
+    .option('--junit <file>', 'write a JUnit report')
+    .option('--markdown <file>', 'write Markdown (without a file it is printed)')
+    .addHelpText('after', effects('writes the files that are named', '0, 2'))
+    .action(async (run: string | undefined, options: DeployReportOptions) => {
+      const { runDeployReport } = await import('./run-deploy-report.ts');
+      await runDeployReport(run, options, deps);
     });
 
   withCommonOptions(deploy.command('export'))

@@ -25,7 +25,8 @@ export function renderHistory(
   if (runs.length === 0) return 'nothing was deployed yet';
   const rows = runs
     .toReversed()
-    .map(({ startedAt, service, strategy, from, to, state, cause }) => [
+    .map(({ id, startedAt, service, strategy, from, to, state, cause }) => [
+      id,
       startedAt.slice(0, 19).replace('T', ' '),
       service,
       strategy,
@@ -35,7 +36,7 @@ export function renderHistory(
       cause?.guard ?? cause?.kind ?? '',
     ]);
   const pinned = Object.entries(releases).map(([service, version]) => `${service} runs the release ${version}`);
-  const table = formatTable(['TIME (UTC)', 'SERVICE', 'STRATEGY', 'FROM', 'TO', 'STATE', 'WHY'], rows);
+  const table = formatTable(['RUN', 'TIME (UTC)', 'SERVICE', 'STRATEGY', 'FROM', 'TO', 'STATE', 'WHY'], rows);
   return [table, ...pinned].join('\n');
 }
 

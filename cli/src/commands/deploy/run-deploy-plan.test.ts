@@ -44,7 +44,7 @@ async function aPlan(change: (text: string) => string = (text) => text): Promise
 
 it('prints an example that is a plan, and says what it takes, finds, and promises', async () => {
   const file = await aPlan();
-  await runDeployPlan(file, { rate: 50, errors: 0 }, deps());
+  await runDeployPlan(file, { rate: 50, errors: 0, runs: 20 }, deps());
   expect(printed).toContain(
     'a canary of orders, compared with a stable instance of the same age, at 50 requests a second',
   );

@@ -1,13 +1,10 @@
-import { stripVTControlCharacters } from 'node:util';
 import { formatCount } from '../../output/units.ts';
+import { inlineMarkdown as inline, markdownTable as table } from '../../report/markdown.ts';
 import { durationText } from '../../report/words.ts';
 import type { JournalRecord } from '../journal-records.ts';
 import { type PhaseNumbers, phaseNumbers } from './phase-numbers.ts';
 import { readRun } from './read-run.ts';
 import { type RunReport, spansOf, VERDICT_WORDS } from './run-report.ts';
-
-/** Longer texts are for the HTML report. */
-const CELL = 200;
 
 /** A run in short, for the page of a CI job: verdict and reasons, what did not hold, clocks and numbers. */
 export function renderMarkdown(records: readonly JournalRecord[]): string {
@@ -64,17 +61,4 @@ function problemRows({ steps, conditions, audit }: RunReport): string[][] {
 function numberRow({ phase, orders, byTone, p50Ms, p95Ms }: PhaseNumbers): string[] {
   const counts = [orders, byTone.good, byTone.warn, byTone.bad, byTone.lost].map(formatCount);
   return [phase, ...counts, durationText(p50Ms), durationText(p95Ms)];
-}
-
-function table(header: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '';
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(header), line(header.map(() => '---')), ...rows.map((row) => line(row.map(inline)))].join('\n');
-}
-
-/** Text in one line, in which nothing is markup: neither Markdown's nor HTML's. */
-function inline(text: string): string {
-  const line = stripVTControlCharacters(text).replace(/\s+/g, ' ').trim();
-  const short = line.length > CELL ? `${line.slice(0, CELL)}…` : line;
-  return short.toWellFormed().replace(/[\\`*_{}[\]<>#|~&!$]/g, '\\$&');
 }
