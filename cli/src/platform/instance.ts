@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { PROBE_EVERY_MS } from '@shop/kit/replica-picker.ts';
 import { CliError, messageOf, toCliError } from '../errors.ts';
 import type { Running } from '../process/running.ts';
-import { tailLines } from './log-tail.ts';
+import { lastMessages } from './log-tail.ts';
 import type { InstanceState, InstanceStatus } from './state.ts';
 import type { StartConditions, Unit } from './unit.ts';
 
@@ -152,10 +152,10 @@ export class Instance {
     };
   }
 
-  /** The error of a unit that is not ready: its reason and its last log lines. */
+  /** The error of a unit that is not ready: its reason and the last messages of its log. */
   async failure(): Promise<CliError> {
-    const lines = await tailLines(this.unit.logFile, 8);
-    const log = lines.length > 0 ? `\nlast lines of its log:\n${lines.map((line) => `  ${line}`).join('\n')}` : '';
+    const lines = await lastMessages(this.unit.logFile, 4);
+    const log = lines.length > 0 ? `\nlast messages of its log:\n${lines.map((line) => `  ${line}`).join('\n')}` : '';
     return new CliError({
       code: 'instance_failed',
       what: `${this.unit.name} is not ready`,

@@ -20,3 +20,36 @@ export async function tailLines(file: string, count: number): Promise<string[]> 
   if (from > 0) lines.shift();
   return lines.filter((line) => line !== '').slice(-count);
 }
+
+/** Enough of the lines before to have the message that several starts repeated, and the ones before it. */
+const LOOKED_AT = 40;
+const WORSE_THAN_INFO = ['warn', 'error', 'fatal'];
+
+/** The last messages of a log, at most `count` different ones, for people: `error: the database cannot be reached: ECONNREFUSED`. */
+export async function lastMessages(file: string, count: number): Promise<string[]> {
+  const messages = (await tailLines(file, LOOKED_AT)).map(messageIn);
+  // A process that was started again and again says the same each time: the last time counts.
+  return messages.filter((message, index) => messages.lastIndexOf(message) === index).slice(-count);
+}
+
+/** What a line of a log says. A line that is not one of ours, as a stack of Node, stays as it is. */
+function messageIn(line: string): string {
+  const record = parseRecord(line);
+  if (typeof record?.msg !== 'string') return line;
+  const { level, msg, reason, err } = record;
+  const why = typeof reason === 'string' ? reason : (err as { message?: unknown } | undefined)?.message;
+  return [
+    ...(WORSE_THAN_INFO.includes(String(level)) ? [level] : []),
+    msg,
+    ...(typeof why === 'string' && !msg.includes(why) ? [why] : []),
+  ].join(': ');
+}
+
+function parseRecord(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
