@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { followFile } from './follow-file.ts';
 
 const soon = { timeout: 5_000, interval: 10 };
-/** Longer than a test: what is seen, an event told. */
+/** Longer than a test: what is seen, an event reported. */
 const NEVER = { lookEveryMs: 600_000 };
 
 let folder: string;
@@ -49,7 +49,7 @@ it('does not call for other files of the folder', async () => {
   await expect.poll(() => count, soon).toBe(1);
 });
 
-it('sees by polling what no event of the folder tells: a link that is exchanged', async () => {
+it('sees by polling what no event of the folder reports: a link that is exchanged', async () => {
   for (const version of ['1', '2']) {
     await mkdir(join(folder, version));
     await writeFile(join(folder, version, 'file.json'), version);

@@ -6,7 +6,7 @@ const LOOK_EVERY_MS = 500;
 
 /**
  * Calls `changed` after each change of a file, also of one that is replaced, made later or removed, and also when it was rewritten with
- * the same text. Its folder is watched, so that a change is seen within milliseconds. What no event tells is seen by polling: a
+ * the same text. Its folder is watched, so that a change is seen within milliseconds. What no event reports is seen by polling: a
  * folder behind a symbolic link that is exchanged, as ConfigMaps are, and a machine without events to spare. Keeps no process alive.
  */
 export function followFile(path: string, changed: () => void, { lookEveryMs = LOOK_EVERY_MS } = {}): Disposable {

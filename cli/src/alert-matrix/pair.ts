@@ -58,7 +58,7 @@ export const leftOutFaults: ReadonlyMap<string, LeftOut> = new Map([
     'slow-start',
     {
       others: ['term', 'stop'],
-      why: 'The process is away for 3 s longer than after term, and not as long as under stop.',
+      why: 'The process is down for 3 s longer than after term, and not as long as under stop.',
     },
   ],
 ]);

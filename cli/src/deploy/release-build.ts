@@ -42,7 +42,7 @@ export async function keepBuilt(service: string, root: string, version: string):
 }
 
 /**
- * A copy of a release of another version, before whose first statement other ones run: a build that differs in what it does, and in nothing
+ * A copy of a release of another version, before whose first statement other ones run. The build differs in what it does, and in nothing
  * that is recorded of it.
  */
 export async function alteredRelease(

@@ -101,7 +101,7 @@ export interface DatedVerdict {
   readonly verdict: Verdict;
 }
 
-/** One line of the journal. The samples of a canary are in a file of their own (samples.ts). */
+/** One line of the journal. The samples of a canary are in a separate file (samples.ts). */
 export type JournalRecord = { readonly time: string; readonly run: string } & (
   | {
       readonly kind: 'planned';

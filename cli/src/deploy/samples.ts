@@ -90,7 +90,7 @@ function parse(line: string): Sample | undefined {
 
 /**
  * What a verdict at the time `at` is based on: the run's plan, its steps, and its samples until then. `evaluate` of it is
- * the verdict that the journal has. Throws RangeError for a run that is no canary. Pure.
+ * the verdict that the journal has. Throws RangeError for a run of another strategy. Pure.
  */
 export function rolloutAt(run: DeployRun, samples: readonly Sample[], at: number): Rollout {
   if (run.canary === undefined) throw new RangeError(`the deploy ${run.id} has no canary`);

@@ -54,6 +54,7 @@ async function aSupervisor(name = 'shop') {
     events,
     state: () => state,
     env: {},
+    onChange: () => undefined,
     chaos: {
       faults: () => faults,
       setOwner(wanted: FaultOwner | undefined) {

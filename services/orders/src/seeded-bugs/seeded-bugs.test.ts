@@ -85,8 +85,8 @@ describe('slow-flag', () => {
   ] as const)('%s', async (_what, isOn, names, isThere) => {
     // The timers of node:timers/promises are not those of a test: the race is what is looked at.
     const own = seeded(...names).flags({ isOn: async () => isOn });
-    const answer = own.isOn('publish-order-confirmed-v2', 'order-1').then(() => true);
-    expect(await Promise.race([answer, new Promise((resolve) => setImmediate(() => resolve(false)))])).toBe(isThere);
+    const response = own.isOn('publish-order-confirmed-v2', 'order-1').then(() => true);
+    expect(await Promise.race([response, new Promise((resolve) => setImmediate(() => resolve(false)))])).toBe(isThere);
   });
 });
 
