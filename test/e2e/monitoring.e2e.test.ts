@@ -157,9 +157,6 @@ const NOT_DONE = 'a canary with a share of the requests';
 
 it.skipIf(!(await havePrometheus()))('data for each expression of each panel', { timeout: 240_000 }, async () => {
   expect(await platform.shopctl('up', '--with', 'alerts', '--audit', '--json')).toMatchObject({ code: 0 });
-  // Its last report says that it ended in order, and it is seen to begin again.
-  await platform.shopctl('stop', 'catalog');
-  await platform.shopctl('start', 'catalog');
   const prometheus = requirePrometheus(await platform.state());
   const hasData = async (expr: string) =>
     (await prometheus.queryInstant(expr)).some(({ value }) => !Number.isNaN(value));
@@ -173,7 +170,12 @@ it.skipIf(!(await havePrometheus()))('data for each expression of each panel', {
     waiting = waiting.filter((_, index) => !found[index]);
     return waiting.map(({ name }) => name);
   };
-  await expect.poll(namesWithoutData, { timeout: 180_000, interval: 1_000 }).toEqual(expected);
+  // A process ends: its last report says that it did so in order. Then it is seen to begin again.
+  await expect.poll(() => hasData('shop_telemetry_spans_total{job="shipping",state="started"} > 0'), LIMIT).toBe(true);
+  await platform.shopctl('stop', 'shipping');
+  await expect.poll(namesWithoutData, LIMIT).not.toContainEqual(expect.stringContaining('that ended in order'));
+  await platform.shopctl('start', 'shipping');
+  await expect.poll(namesWithoutData, { timeout: 120_000, interval: 1_000 }).toEqual(expected);
 });
 
 interface PanelExpression {
