@@ -1,4 +1,5 @@
 import { openChaos } from './chaos/supervise.ts';
+import { keptReleases } from './deploy/kept-releases.ts';
 import { openDeploys } from './deploy/supervise.ts';
 import { openDrills } from './drills/supervise.ts';
 import { openMonitoring } from './monitoring/supervise.ts';
@@ -53,7 +54,13 @@ async function supervise(projectName: string): Promise<void> {
         }),
       ]);
     },
-    createPlanner: (context) => createShopPlanner({ ...context, project, env: process.env }),
+    createPlanner: (context) =>
+      createShopPlanner({
+        ...context,
+        project,
+        env: process.env,
+        keptReleases: (service) => keptReleases(project, service),
+      }),
     containerEnder: [process.execPath, process.argv[1] as string, END_CONTAINERS, project.stateDir],
   });
 }

@@ -7,7 +7,7 @@
  */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Pool } from 'undici';
@@ -196,6 +196,18 @@ it.each([
   await expectClean();
 });
 
+/** As a deploy that is done leaves it. */
+async function keepForRollback(from: string, to: string): Promise<void> {
+  const releaseOf = (version: string) => ({ version, folder: `dist/releases/orders/${version}`, digest: version });
+  await mkdir(join(copy, releaseOf(from).folder), { recursive: true });
+  const lines = [
+    { kind: 'planned', service: 'orders', strategy: 'rolling', source: 'HEAD', from, to, keepMs: 0 },
+    { kind: 'releases', from: releaseOf(from), to: releaseOf(to) },
+    { kind: 'state', state: 'done' },
+  ].map((line) => `${JSON.stringify({ time: new Date().toISOString(), run: 'r3', ...line })}\n`);
+  await appendFile(join(copy, '.shop', PROJECT, 'deploys.jsonl'), lines.join(''));
+}
+
 it('the contract migration is refused while R3 runs, and nothing is replaced', async () => {
   const before = await replicas();
   await checkOut({ ...R3, migrations: R4_CONTRACTED.migrations }, copy, base);
@@ -209,7 +221,7 @@ it('the contract migration is refused while R3 runs, and nothing is replaced', a
 it('R4 contracts once R4 runs, but gives R3 up only at a point of no return', async () => {
   await bringIn(R4);
   await expectClean();
-  await mkdir(join(copy, 'dist/releases/orders/1.3.0'), { recursive: true });
+  await keepForRollback('1.3.0', '1.4.0');
   await checkOut(R4_CONTRACTED, copy, base);
   const refused = await shopctl('up', '--direct', '--json');
   expect(refused.code).toBe(1);

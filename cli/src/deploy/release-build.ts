@@ -1,6 +1,18 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  copyFile,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
@@ -81,7 +93,10 @@ async function builtIn(folder: string, tree: string): Promise<string | undefined
   const file = join(folder, 'release.json');
   if (!existsSync(file)) return undefined;
   const built = JSON.parse(await readFile(file, 'utf8')) as Built;
-  return built.tree === tree ? built.digest : undefined;
+  if (built.tree !== tree) return undefined;
+  // What was used last is removed last.
+  await utimes(file, new Date(), new Date());
+  return built.digest;
 }
 
 async function build(source: ReleaseSource, root: string, folder: string, signal: AbortSignal): Promise<string> {

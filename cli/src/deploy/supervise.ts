@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { CliError, messageOf } from '../errors.ts';
 import { type Asked, createChangeLog } from '../platform/change-log.ts';
 import { operatorDatabaseUrls } from '../platform/connection.ts';
@@ -16,6 +18,7 @@ import { createBackend } from '../trace/backend.ts';
 import { type DeployAction, DeployEngine, type DeployPlan, type StableRelease } from './engine.ts';
 import { createGuards } from './guards.ts';
 import { createDeployJournal } from './journal.ts';
+import { pruneReleases, rollbackTargets } from './kept-releases.ts';
 import { runPreflight } from './preflight.ts';
 import { alteredRelease, buildRelease } from './release-build.ts';
 import { buildReleaseImage, stableImage } from './release-image.ts';
@@ -72,6 +75,10 @@ export async function openDeploys(
     onChange(run) {
       events.add(DEPLOY_CHANGED, run.service, describe(run));
       void record(run).catch((error) => report(`the deploy ${run.id}: ${messageOf(error)}`));
+      if (isOver(run.state))
+        void pruneReleases(project, run.service).catch((error) =>
+          report(`builds of ${run.service}: ${messageOf(error)}`),
+        );
     },
   });
   await engine.recover();
@@ -171,6 +178,7 @@ export async function openDeploys(
     const current = engine.current;
     if (current?.service === service && to === undefined) return engine.act('abort');
     const release = earlierRelease(engine.runs(), service, to);
+    if (!existsSync(join(root, release.folder))) throw noLongerKept(service, release.version);
     const { kept } = await stable(service);
     if (kept.version === release.version) throw runsAlready(service, kept.version);
     checkPlatform({ service, strategy: 'rolling' });
@@ -362,14 +370,23 @@ function stepsOf(
 /** The release with this version, or the one that ran before the last that was deployed. */
 function earlierRelease(runs: readonly DeployRun[], service: string, version: string | undefined): Release {
   const done = runs.filter((run) => run.service === service && run.state === 'done').toReversed();
-  const known = done.flatMap(({ releases }) => (releases ? [releases.to, releases.from] : []));
+  const known = rollbackTargets(runs, service);
   const found = version === undefined ? done[0]?.releases?.from : known.find((release) => release.version === version);
   if (found !== undefined) return found;
-  const versions = [...new Set(known.map((release) => release.version))];
+  const versions = known.map((release) => release.version);
   throw new CliError({
     code: 'no_deploy',
     what: version === undefined ? `${service} was not deployed yet` : `${service} had no release ${version}`,
     next: versions.length > 0 ? `known: ${versions.join(', ')}` : 'see "shopctl deploy history"',
+  });
+}
+
+function noLongerKept(service: string, version: string): CliError {
+  return new CliError({
+    code: 'release_unavailable',
+    what: `the release ${version} of ${service} is not kept any more`,
+    why: 'its build was removed',
+    next: `deploy its sources again: "shopctl deploy ${service} --from REF"`,
   });
 }
 

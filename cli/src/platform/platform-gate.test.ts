@@ -26,20 +26,19 @@ const instance = (name: string, version: string | undefined, more: Partial<Insta
   ...(version !== undefined && { version }),
   ...more,
 });
-const keep = (version: string) => mkdir(join(root, 'dist/releases/orders', version), { recursive: true });
+const kept = (version: string) => ({ version, folder: `dist/releases/orders/${version}` });
 
 const pending = [{ name: '0007_gone', requires: { service: 'orders', atLeast: '0.4.0' } }];
 const change = { service: 'orders', isNew: false, pending, inEffect: [] };
 
-it('what may run on a database is what runs, what is built, and what is kept', async () => {
-  await keep('0.3.0');
+it('what may run on a database is what runs, what is built, and what can be rolled back to', async () => {
   const instances = [
     instance('orders-1', '0.4.0'),
     instance('orders-2', undefined, { status: 'backoff' }),
     instance('orders-3', '0.1.0', { status: 'stopped' }),
     instance('stock-1', '0.1.0'),
   ];
-  expect(await releasesInUse('orders', { root, instances })).toEqual([
+  expect(await releasesInUse('orders', { root, instances, kept: [kept('0.3.0')] })).toEqual([
     { service: 'orders', use: 'running', where: 'orders-1', version: '0.4.0' },
     { service: 'orders', use: 'running', where: 'orders-2' },
     { service: 'orders', use: 'built', where: 'services/orders', version: '0.4.0' },
@@ -48,9 +47,19 @@ it('what may run on a database is what runs, what is built, and what is kept', a
 });
 
 describe('a contract migration', () => {
+  let keptReleases: readonly ReturnType<typeof kept>[];
+  beforeEach(() => {
+    keptReleases = [];
+  });
   const gateOf = (...instances: InstanceState[]) => {
     const events = createEventLog();
-    return { gate: createPlatformGate({ root, events, instances: () => instances }), events };
+    const gate = createPlatformGate({
+      root,
+      events,
+      instances: () => instances,
+      keptReleases: async () => keptReleases,
+    });
+    return { gate, events };
   };
 
   it('passes where everything is new enough', async () => {
@@ -71,7 +80,7 @@ describe('a contract migration', () => {
   });
 
   it('is refused while an older release is kept, until the way back is given up', async () => {
-    await keep('0.3.0');
+    keptReleases = [kept('0.3.0')];
     const { gate, events } = gateOf(instance('orders-1', '0.4.0'));
     await expect(gate.pass(change)).rejects.toMatchObject({
       code: 'migration_refused',
@@ -95,7 +104,7 @@ describe('a contract migration', () => {
   });
 
   it('that came after the command is not accepted with it', async () => {
-    await keep('0.3.0');
+    keptReleases = [kept('0.3.0')];
     const { gate } = gateOf();
     await gate.acceptPointsOfNoReturn(true);
     const later = [{ name: '0008_later', requires: { service: 'orders', atLeast: '0.4.0' } }];
@@ -103,7 +112,7 @@ describe('a contract migration', () => {
   });
 
   it('is applied to a new database, which no release has used', async () => {
-    await keep('0.3.0');
+    keptReleases = [kept('0.3.0')];
     expect(await gateOf().gate.pass({ ...change, isNew: true })).toEqual([]);
   });
 
@@ -138,11 +147,11 @@ describe('a contract migration', () => {
 
     it('refuses a release that is to be started, of the clone or of elsewhere, without a look at the database', async () => {
       const { gate } = gateOf();
-      const kept = { service: 'orders', version: '0.3.0', where: 'dist/releases/orders/0.3.0' };
-      await gate.admit(['orders', kept]);
+      const older = { service: 'orders', version: '0.3.0', where: 'dist/releases/orders/0.3.0' };
+      await gate.admit(['orders', older]);
       gate.passed({ service: 'orders', inEffect: pending, pointsOfNoReturn: [] });
       await gate.admit(['orders', 'catalog', 'gateway']);
-      await expect(gate.admit([kept])).rejects.toMatchObject({
+      await expect(gate.admit([older])).rejects.toMatchObject({
         code: 'release_too_old',
         what: 'orders 0.3.0 (dist/releases/orders/0.3.0) cannot run on the database orders',
       });

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMigrations } from '../providers/postgres/migration-files.ts';
 import type { ContractMigration, ReleaseInUse, StartingRelease } from '../providers/schema/contract-migrations.ts';
@@ -6,6 +6,7 @@ import { admitRelease, createSchemaGate, type SchemaGate } from '../providers/sc
 import { databaseNames } from '../topology/databases.ts';
 import type { Effect } from './changes-of.ts';
 import type { PlannerContext } from './plan.ts';
+import type { Release } from './release.ts';
 import type { InstanceState } from './state.ts';
 
 /** Type of the event that a contract migration gave up the way back to kept releases. */
@@ -19,8 +20,8 @@ export function pointOfNoReturn(service: string, message: string): Effect {
 
 const GIVES_UP = ' gives up ';
 
-/** Where builds of earlier releases are kept to be rolled back to, by service and version. */
-const KEPT_RELEASES = 'dist/releases';
+/** The releases of a service that can be rolled back to. */
+export type KeptReleases = (service: string) => Promise<readonly Pick<Release, 'version' | 'folder'>[]>;
 
 export interface PlatformGate extends SchemaGate {
   /** The contract migrations that are in the clone now may give up kept releases, or none may. */
@@ -34,14 +35,15 @@ export interface PlatformGate extends SchemaGate {
 
 /** Contract migrations on a platform: what runs, what is built in the clone, and what is kept there to be rolled back to. */
 export function createPlatformGate(
-  options: Pick<PlannerContext, 'instances' | 'events'> & { root: string },
+  options: Pick<PlannerContext, 'instances' | 'events'> & { root: string; keptReleases: KeptReleases },
 ): PlatformGate {
-  const { root, instances, events } = options;
+  const { root, instances, events, keptReleases } = options;
   let accepted: ReadonlySet<string> = new Set();
   const inEffect = new Map<string, readonly ContractMigration[]>();
   return {
     ...createSchemaGate({
-      releasesOf: async (service) => releasesInUse(service, { root, instances: instances() }),
+      releasesOf: async (service) =>
+        releasesInUse(service, { root, instances: instances(), kept: await keptReleases(service) }),
       isPointOfNoReturn: (service, migration) => accepted.has(`${service}/${migration}`),
       advice: {
         kept: 'to give up the way back, repeat the command with --point-of-no-return',
@@ -84,18 +86,20 @@ export async function releasesInUse(
   {
     root,
     instances,
-  }: { root: string; instances: readonly Pick<InstanceState, 'service' | 'name' | 'status' | 'version'>[] },
+    kept,
+  }: {
+    root: string;
+    instances: readonly Pick<InstanceState, 'service' | 'name' | 'status' | 'version'>[];
+    kept: Awaited<ReturnType<KeptReleases>>;
+  },
 ): Promise<readonly ReleaseInUse[]> {
   const running = instances.filter((one) => one.service === service && one.status !== 'stopped');
-  const kept = await readdir(join(root, KEPT_RELEASES, service)).catch(none);
   return [
     ...running.map(({ name, version }): ReleaseInUse => {
       return { service, use: 'running', where: name, ...(version !== undefined && { version }) };
     }),
     await builtRelease(service, root),
-    ...kept.toSorted().map((version): ReleaseInUse => {
-      return { service, use: 'kept', where: `${KEPT_RELEASES}/${service}/${version}`, version };
-    }),
+    ...kept.map(({ version, folder }): ReleaseInUse => ({ service, use: 'kept', where: folder, version })),
   ];
 }
 
@@ -104,9 +108,4 @@ async function builtRelease(service: string, root: string): Promise<ReleaseInUse
   const where = `services/${service}`;
   const manifest = await readFile(join(root, where, 'package.json'), 'utf8');
   return { service, use: 'built', where, version: (JSON.parse(manifest) as { version: string }).version };
-}
-
-function none(error: NodeJS.ErrnoException): string[] {
-  if (error.code !== 'ENOENT') throw error;
-  return [];
 }

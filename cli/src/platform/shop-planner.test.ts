@@ -43,6 +43,7 @@ async function planner(env: Readonly<Record<string, string>> = {}): Promise<Plan
     events: createEventLog(),
     instances: () => [],
     env: allEnv,
+    keptReleases: async () => [],
   });
   planners.push(created);
   return created;

@@ -30,7 +30,7 @@ import { withDependencies } from './graph.ts';
 import { probeHealth, type RunningRelease } from './health-probe.ts';
 import { feedLogs } from './log-feed.ts';
 import type { Plan, Planner, PlannerContext, PlanRequest } from './plan.ts';
-import { createPlatformGate } from './platform-gate.ts';
+import { createPlatformGate, type KeptReleases } from './platform-gate.ts';
 import type { PortAllocator } from './ports.ts';
 import { processRuntime } from './process-runtime.ts';
 import type { Project } from './project.ts';
@@ -46,6 +46,7 @@ import { type Route, upstreamsFile, upstreamsFolder } from './upstreams-file.ts'
 export interface ShopPlannerOptions extends PlannerContext {
   readonly project: Project;
   readonly env: NodeJS.ProcessEnv;
+  readonly keptReleases: KeptReleases;
 }
 
 const LOOPBACK = '127.0.0.1';
