@@ -19,7 +19,6 @@ const store = (...lines: string[]) => writeFile(file, lines.map((one) => `${one}
 describe('the last messages of a log', () => {
   it('are what its lines say, without time, names and stacks', async () => {
     await store(
-      line(1, { msg: 'started' }),
       line(2, { level: 'warn', msg: 'the broker is not reachable yet', reason: 'ECONNREFUSED' }),
       line(3, {
         level: 'fatal',
@@ -28,20 +27,25 @@ describe('the last messages of a log', () => {
       }),
     );
     expect(await lastMessages(file, 4)).toEqual([
-      'started',
       'warn: the broker is not reachable yet: ECONNREFUSED',
       'fatal: cannot start: no DATABASE_URL',
     ]);
   });
 
-  it('are one each, however many starts said them', async () => {
+  it('are one each, however many starts said them, without what is routine', async () => {
     const start = (second: number) => [
       line(second, { msg: 'started' }),
+      line(second, { level: 'warn', msg: 'an old setting' }),
       line(second, { level: 'error', msg: 'the configuration is not valid' }),
     ];
     await store(line(0, { msg: 'before' }), ...[1, 2, 3, 4, 5].flatMap(start));
-    expect(await lastMessages(file, 3)).toEqual(['before', 'started', 'error: the configuration is not valid']);
+    expect(await lastMessages(file, 3)).toEqual(['warn: an old setting', 'error: the configuration is not valid']);
     expect(await lastMessages(file, 1)).toEqual(['error: the configuration is not valid']);
+  });
+
+  it('are what is routine where there is nothing else', async () => {
+    await store(line(1, { msg: 'started' }), line(2, { level: 'debug', msg: 'connected' }));
+    expect(await lastMessages(file, 4)).toEqual(['started', 'connected']);
   });
 
   it('are the lines themselves where these are of another program', async () => {

@@ -25,24 +25,27 @@ export async function tailLines(file: string, count: number): Promise<string[]> 
 const LOOKED_AT = 40;
 const WORSE_THAN_INFO = ['warn', 'error', 'fatal'];
 
-/** The last messages of a log, at most `count` different ones, for people: `error: the database cannot be reached: ECONNREFUSED`. */
+/**
+ * The last messages of a log, at most `count` different ones, for people: `error: the database cannot be reached: ECONNREFUSED`. What
+ * is routine is left out where something else is there.
+ */
 export async function lastMessages(file: string, count: number): Promise<string[]> {
   const messages = (await tailLines(file, LOOKED_AT)).map(messageIn);
+  const notable = messages.filter(({ isRoutine }) => !isRoutine);
+  const texts = (notable.length > 0 ? notable : messages).map(({ text }) => text);
   // A process that was started again and again says the same each time: the last time counts.
-  return messages.filter((message, index) => messages.lastIndexOf(message) === index).slice(-count);
+  return texts.filter((text, index) => texts.lastIndexOf(text) === index).slice(-count);
 }
 
-/** What a line of a log says. A line that is not one of ours, as a stack of Node, stays as it is. */
-function messageIn(line: string): string {
+/** What a line of a log says. A line of another program, as a stack of Node, stays as it is. */
+function messageIn(line: string): { readonly text: string; readonly isRoutine: boolean } {
   const record = parseRecord(line);
-  if (typeof record?.msg !== 'string') return line;
+  if (typeof record?.msg !== 'string') return { text: line, isRoutine: false };
   const { level, msg, reason, err } = record;
+  const isRoutine = !WORSE_THAN_INFO.includes(String(level));
   const why = typeof reason === 'string' ? reason : (err as { message?: unknown } | undefined)?.message;
-  return [
-    ...(WORSE_THAN_INFO.includes(String(level)) ? [level] : []),
-    msg,
-    ...(typeof why === 'string' && !msg.includes(why) ? [why] : []),
-  ].join(': ');
+  const parts = [...(isRoutine ? [] : [level]), msg, ...(typeof why === 'string' && !msg.includes(why) ? [why] : [])];
+  return { text: parts.join(': '), isRoutine };
 }
 
 function parseRecord(line: string): Readonly<Record<string, unknown>> | undefined {

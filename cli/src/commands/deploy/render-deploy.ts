@@ -11,7 +11,7 @@ export function renderRun(run: DeployRun, { style }: Painted): string {
   const next = nextOf(run);
   return [
     `${service} ${from} -> ${to} (${strategy}): ${paint(isPaused ? `${state}, paused` : state)}`,
-    ...(cause ? [`  ${cause.guard === undefined ? cause.kind : cause.guard}: ${cause.text}`] : []),
+    ...(cause ? [`  ${cause.guard ?? cause.kind}: ${cause.text.replaceAll('\n', '\n  ')}`] : []),
     ...(isDirty ? [`  ${style.red('it could not be rolled back completely')}`] : []),
     ...(next === undefined ? [] : [`  ${next}`]),
   ].join('\n');
