@@ -346,6 +346,31 @@ export const errorCodes = {
     meaning: 'the evidence of a diagnosis in a [drill](drills.md) does not exist',
     action: 'name a trace, an order, an alert, a log or a change that is there',
   },
+  drill_locked: {
+    exitCode: usage,
+    meaning: 'a level of [drills](drills.md) needs good rounds of the level below',
+    action: 'play those, or a round that does not count with `--seed`',
+  },
+  invalid_pack: {
+    exitCode: usage,
+    meaning: 'a file is not a sealed round of a [drill](drills.md)',
+    action: 'name a file of `shopctl drill seal`',
+  },
+  pack_not_opened: {
+    exitCode: usage,
+    meaning: 'the passphrase of a sealed round is another one, or its file was changed',
+    action: 'ask the facilitator',
+  },
+  no_passphrase: {
+    exitCode: usage,
+    meaning: 'a sealed round was given no passphrase',
+    action: 'type it, or use `--passphrase-file`',
+  },
+  pack_differs: {
+    exitCode: unknown,
+    meaning: 'a sealed round is of another build or of other scenarios than this platform',
+    action: 'use the commit that it was sealed with, or have it sealed again',
+  },
   unknown_round: {
     exitCode: usage,
     meaning: 'no round of a [drill](drills.md) has this id, and there is no such journal',

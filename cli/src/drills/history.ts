@@ -1,4 +1,5 @@
 import type { Project } from '../platform/project.ts';
+import { familyOf, type MechanismFamily } from './format/vocabulary.ts';
 import { readDrillJournal } from './journal/journal-file.ts';
 import { recordsOf } from './journal/records.ts';
 import { listRounds } from './rounds.ts';
@@ -16,6 +17,8 @@ export interface PlayedRound {
   /** Null before the reveal. */
   readonly scenario: string | null;
   readonly components: readonly string[];
+  /** Of its mechanisms. */
+  readonly families: readonly MechanismFamily[];
   readonly clocks: Clocks | null;
   /** Its seed or its scenario was known: it counts in no average. */
   readonly isKnown: boolean;
@@ -30,6 +33,7 @@ export async function readHistory(project: Pick<Project, 'stateDir'>): Promise<r
       const start = recordsOf(records, 'start')[0];
       const scenario = recordsOf(records, 'reveal')[0]?.envelope.scenario;
       const score = scoreOf(records);
+      const truths = scenario?.truths ?? [];
       return {
         id,
         level: start?.level ?? 0,
@@ -37,7 +41,8 @@ export async function readHistory(project: Pick<Project, 'stateDir'>): Promise<r
         points: isScore(score) ? score.points : null,
         ended: isScore(score) ? score.ended : score.why,
         scenario: scenario?.id ?? null,
-        components: scenario?.truths.map(({ component }) => component) ?? [],
+        components: truths.map(({ component }) => component),
+        families: [...new Set(truths.map(({ mechanism }) => familyOf(mechanism)))],
         clocks: isScore(score) ? score.clocks : null,
         isKnown: start?.isSeedKnown ?? false,
       };

@@ -1,5 +1,6 @@
 import type { RoundStatus } from './engine/round-types.ts';
 import type { Mechanism, Scope } from './format/vocabulary.ts';
+import type { Envelope } from './seal/envelope.ts';
 
 /** The body of `POST /v1/drill/start`. */
 export interface StartRequest {
@@ -11,6 +12,12 @@ export interface StartRequest {
   readonly seed?: string;
   /** The only one that can be drawn; known as well. */
   readonly scenario?: string;
+  /** By scenario; those that are not named have 1. */
+  readonly weights?: Readonly<Record<string, number>>;
+  /** A round that a facilitator has sealed. Neither seed nor scenario then. */
+  readonly envelope?: Envelope;
+  /** Without hints, and void when the trainee looks at what keeps the failure. Neither seed nor scenario then. */
+  readonly exam?: boolean;
 }
 
 /** A round as its trainee sees it. */

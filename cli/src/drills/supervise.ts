@@ -25,7 +25,7 @@ import { readOperatorState } from './live/restore.ts';
 import type { DrillRequests, ShownRound, StartRequest } from './requests.ts';
 import { journalOf } from './rounds.ts';
 import { candidatesOf } from './seal/draw.ts';
-import { seal } from './seal/envelope.ts';
+import { checkEnvelope, type Envelope, seal } from './seal/envelope.ts';
 
 /** What a drill works with beside the platform. */
 export interface DrillContext extends ExtensionContext {
@@ -106,20 +106,22 @@ export async function openDrills(context: DrillContext, createPorts = createLive
   async function begin(request: StartRequest, held: AsyncDisposable): Promise<Running> {
     const startedAt = new Date();
     const id = startedAt.toISOString().replace(/\..*/, '').replaceAll(/[-:]/g, '').replace('T', '-');
-    const envelope = await drawEnvelope(request);
+    const envelope = request.envelope === undefined ? await drawEnvelope(request) : await checked(request.envelope);
     const before = await readOperatorState(context);
     const file = journalOf(project, id);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const changes = createChangeLog(project, report);
     const ports = createPorts({ context, chaos, deploys, pager, changes, startedAt, before });
-    const { limitMs, hints, trainee } = request;
+    const { limitMs, trainee, exam = false } = request;
+    const hints = request.hints && !exam;
+    const strength = exam ? 'exam' : request.envelope === undefined ? 'practice' : 'sealed';
     const isSeedKnown = request.seed !== undefined || request.scenario !== undefined;
-    const settings = { envelope, strength: 'practice', isSeedKnown, limitMs, hints, trainee } as const;
+    const settings = { envelope, strength, isSeedKnown, limitMs, hints, trainee } as const;
     const round = startRound(settings, ports, createDrillJournal(file, systemClock));
     await writeFile(currentRoundFile(project), id, { mode: 0o600 });
     const unfollow = observe(round, startedAt);
     const leaveAudit = context.auditRecent();
-    chaos.setOwner({ refusal, onLook: () => recordIfOpen(round, { type: 'peek', where: 'chaos' }) });
+    chaos.setOwner({ refusal, onLook: () => onPeek(round, 'chaos') });
     events.add('drill.started', 'platform', `a drill is on: ${id}, commitment ${round.status().commitment}`);
     const shown = { id, startedAt: startedAt.toISOString(), limitMs };
     const over = round.done.finally(() => letGo({ held, unfollow, leaveAudit }));
@@ -137,20 +139,34 @@ export async function openDrills(context: DrillContext, createPorts = createLive
     return one;
   }
 
-  async function drawEnvelope({ level, seed = randomBytes(8).toString('hex'), scenario }: StartRequest) {
+  async function drawEnvelope({ level, seed = randomBytes(8).toString('hex'), scenario, weights = {} }: StartRequest) {
     const scenarios = await readScenarios(project.root);
     const state = context.state();
     if (scenario !== undefined) findScenario(scenarios, scenario);
-    const candidates = candidatesOf(scenarios, level, { hasDeploy: deploys.unavailable() === undefined }).filter(
-      ({ id }) => {
-        const { needs } = findScenario(scenarios, id);
-        const hasReplicas = Object.entries(needs.replicas).every(
-          ([name, count]) => (state.replicas[name] ?? 1) >= count,
-        );
-        return hasReplicas && (scenario === undefined || id === scenario);
-      },
-    );
+    const hasDeploy = deploys.unavailable() === undefined;
+    const known = new Map(Object.entries(weights));
+    const candidates = candidatesOf(scenarios, level, { hasDeploy, weights: known }).filter(({ id }) => {
+      const { needs } = findScenario(scenarios, id);
+      const hasReplicas = Object.entries(needs.replicas).every(([name, count]) => (state.replicas[name] ?? 1) >= count);
+      return hasReplicas && (scenario === undefined || id === scenario);
+    });
     return seal(scenarios, { seed, level, candidates, build: state.build ?? 'unknown' });
+  }
+
+  /** A sealed round is that of this build and of these scenarios. Throws CliError (5), with what differs. */
+  async function checked(envelope: Envelope): Promise<Envelope> {
+    const { build = 'unknown' } = context.state();
+    const problems = [
+      ...(build === envelope.build ? [] : [`the platform is of build ${build}, the round of ${envelope.build}`]),
+      ...checkEnvelope(envelope, await readScenarios(project.root)),
+    ];
+    if (problems.length === 0) return envelope;
+    throw new CliError({
+      code: 'pack_differs',
+      what: 'the sealed round is of something else than this platform',
+      why: problems.join('; '),
+      next: 'use the commit that it was sealed with, or have it sealed again',
+    });
   }
 
   /** The journal has what the platform and the trainee do from now on. */
@@ -252,6 +268,13 @@ function show({ id, round, result }: Running): ShownRound {
     ...round.status(),
     ...(result !== undefined && { left: result.left, problems: result.problems, hash: result.hash }),
   };
+}
+
+/** Practice notes it; a round that another person has decided, or an exam, proves nothing any more. */
+function onPeek(round: Round, where: string): void {
+  recordIfOpen(round, { type: 'peek', where });
+  const { ended, strength } = round.status();
+  if (ended === undefined && strength !== 'practice') round.end('void', `the trainee looked at ${where}`);
 }
 
 /** What happens after the end is not part of the round. */

@@ -2,6 +2,7 @@ import { type CommonOptions, effects, type Register, withCommonOptions } from '.
 import { parseCount } from '../option-values.ts';
 import { parseLine } from '../reason.ts';
 import { registerRoundCommands } from './round-commands.ts';
+import type { DrillLevelsOptions } from './run-drill-catalog.ts';
 import type { DrillScoreOptions } from './run-drill-score.ts';
 import type { DrillValidateOptions } from './run-drill-validate.ts';
 
@@ -13,9 +14,10 @@ export const register: Register = (program, deps) => {
   registerRoundCommands(drill, deps);
 
   withCommonOptions(drill.command('levels'))
-    .description('list levels: what each trains, and how many scenarios it has')
+    .description('list levels: what each trains, how many scenarios it has, whether it is unlocked, how it went')
+    .option('--as <name>', 'of this trainee (default: the user)', parseLine)
     .addHelpText('after', effects('none, reads files', '0, 2'))
-    .action(async (options: CommonOptions) => {
+    .action(async (options: DrillLevelsOptions) => {
       const { runDrillLevels } = await import('./run-drill-catalog.ts');
       await runDrillLevels(options, deps);
     });

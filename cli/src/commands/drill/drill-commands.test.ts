@@ -15,8 +15,10 @@ import { aJournal } from '../../drills/testing/a-journal.ts';
 import { createOutput } from '../../output/output.ts';
 import { cloneRoot, openProject, type Project } from '../../platform/project.ts';
 import { runDrillLevels } from './run-drill-catalog.ts';
-import { runDrillDebrief } from './run-drill-debrief.ts';
+import { runDrillDebrief, runDrillHistory } from './run-drill-debrief.ts';
 import { runDrillScore, runDrillVerify } from './run-drill-score.ts';
+import { runDrillSeal } from './run-drill-seal.ts';
+import { type DrillStartOptions, runDrillStart } from './run-drill-start.ts';
 import { runDrillValidate } from './run-drill-validate.ts';
 
 const scenarios = await readScenarios(cloneRoot());
@@ -121,6 +123,58 @@ it('writes the debrief of a round as a page, and ends with 2 where that cannot b
   expect([process.exitCode, printed]).toEqual([5, expect.stringContaining('not revealed')]);
 });
 
+it('starts no round of a locked level, nor one of options that exclude each other', async () => {
+  const start = (part: Partial<DrillStartOptions>, pack?: string) =>
+    runDrillStart(pack, { level: 1, limit: 900_000, hints: true, as: 'ada', ...part }, deps());
+  await expect(start({ level: 2 })).rejects.toMatchObject({
+    code: 'drill_locked',
+    exitCode: 2,
+    why: 'it takes 3 more rounds of level 1 with 70 points or more',
+  });
+  // Nothing runs: these come to ask for it.
+  for (const open of [{}, { level: 2, seed: '7' }, { weak: true, exam: true }]) {
+    await expect(start(open)).rejects.toMatchObject({ exitCode: 4 });
+  }
+  for (const unclear of [{ exam: true, seed: '7' }, { weak: true, scenario: 'd101' }, { passphraseFile: 'x' }]) {
+    await expect(start(unclear)).rejects.toMatchObject({ code: 'invalid_usage' });
+  }
+  await expect(start({ seed: '7' }, 'a.drill')).rejects.toMatchObject({ code: 'invalid_usage' });
+});
+
+it('seals a round into a file that its passphrase opens, and replaces none', async () => {
+  const [out, passphraseFile] = [join(home, 'friday.drill'), join(home, 'passphrase')];
+  await writeFile(passphraseFile, 'correct horse\n');
+  const sealIt = () => runDrillSeal({ level: 3, seed: '7', out, passphraseFile }, deps(true));
+  await sealIt();
+  const { commitment, scenario } = JSON.parse(printed);
+  const text = await readFile(out, 'utf8');
+  expect(JSON.parse(text)).toMatchObject({ commitment, level: 3 });
+  expect(text).not.toContain(scenario);
+  await expect(sealIt()).rejects.toMatchObject({ code: 'report_not_writable' });
+  const start = (file: string, passphrase: string) =>
+    runDrillStart(file, { level: 1, limit: 900_000, hints: true, passphraseFile: passphrase }, deps());
+  await expect(start(out, passphraseFile)).rejects.toMatchObject({ exitCode: 4 });
+  await writeFile(passphraseFile, 'wrong horse');
+  await expect(start(out, passphraseFile)).rejects.toMatchObject({ code: 'pack_not_opened' });
+  await expect(start(passphraseFile, passphraseFile)).rejects.toMatchObject({ code: 'invalid_pack' });
+  await expect(start(join(home, 'none'), passphraseFile)).rejects.toMatchObject({ code: 'invalid_pack' });
+  await writeFile(passphraseFile, 'short');
+  await expect(start(out, passphraseFile)).rejects.toMatchObject({ code: 'no_passphrase' });
+  await expect(start(out, join(home, 'none'))).rejects.toMatchObject({ code: 'no_passphrase' });
+});
+
+it('shows the rounds of the project with progress by component and family', async () => {
+  await store('a', finished);
+  await runDrillHistory({}, deps());
+  expect(printed).toMatch(/\na +2 +ada +15 +limit +d201 /);
+  expect(printed).toMatch(/\nfamily +time +1 +15 +- +- +-/);
+  await runDrillHistory({}, deps(true));
+  expect(JSON.parse(printed)).toMatchObject({
+    rounds: [{ id: 'a' }],
+    progress: [{ by: 'component' }, { by: 'family' }],
+  });
+});
+
 it('ends with 2 where there is no round, with the nearest id or the file', async () => {
   await expect(runDrillScore(undefined, {}, deps())).rejects.toMatchObject({
     code: 'unknown_round',
@@ -135,9 +189,10 @@ it('ends with 2 where there is no round, with the nearest id or the file', async
 });
 
 it('lists levels without naming a scenario, and validates all scenarios or some', async () => {
-  await runDrillLevels({}, deps());
-  expect(printed.split('\n')[0]).toBe('LEVEL  SCENARIOS  TRAINS');
-  expect(printed).toMatch(/\n4 +4 /);
+  await runDrillLevels({ as: 'ada' }, deps());
+  expect(printed.split('\n')[0]).toBe('LEVEL  SCENARIOS  UNLOCKED  ROUNDS  POINTS  TRAINS');
+  expect(printed).toMatch(/\n1 +5 +yes +0 +- /);
+  expect(printed).toMatch(/\n4 +4 +3 to go +0 +- /);
   expect(printed).not.toMatch(/d\d{3}/);
   await runDrillValidate([], {}, deps());
   expect(printed).toBe('26 scenarios are valid\n');

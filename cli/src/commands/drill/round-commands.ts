@@ -4,6 +4,7 @@ import { parseDuration } from '../option-values.ts';
 import { parseLine } from '../reason.ts';
 import type { ActOptions, BlameOptions, HintOptions } from './run-drill-act.ts';
 import type { DrillDebriefOptions } from './run-drill-debrief.ts';
+import type { DrillSealOptions } from './run-drill-seal.ts';
 import type { DrillStartOptions } from './run-drill-start.ts';
 
 const HIGHEST_LEVEL = 5;
@@ -15,22 +16,41 @@ const journaled = (exitCodes = ACTING) => effects('writes the journal of the rou
 export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
   withCommonOptions(drill.command('start'))
     .description('start a round: something may go wrong from now on, or nothing. Prints its commitment')
+    .argument('[pack]', 'a round that was sealed with "shopctl drill seal"')
     .option('--level <level>', 'what it trains; see "shopctl drill levels"', parseLevel, 1)
     .option('--limit <duration>', 'the round ends after this time: 15m', parseLimit, 900_000)
     .option('--no-hints', 'without hints')
     .option('--as <name>', 'who is on call (default: the user)', parseLine)
     .option('--seed <seed>', 'the same seed is the same round; it does not count then', parseLine)
     .option('--scenario <id>', 'this scenario alone, for its authors; it does not count then')
+    .option('--weak', 'prefer families of mechanisms in which the last five rounds went worst')
+    .option('--exam', 'without hints; a look at what keeps the failure makes the round void')
+    .option('--passphrase-file <file>', 'of a sealed round (default: it is asked for)')
     .addHelpText(
       'after',
       effects(
         'places orders, may disturb the platform, and reverts everything at the end; writes .shop/<project>/drills/',
-        '0, 1 (a drill, a run or a fault is on), 2, 3 (the platform runs without alerts), 4',
+        '0, 1 (a drill, a run or a fault is on), 2 (also: the level is locked), 3 (the platform runs without alerts), 4, 5 (a sealed round is of another build)',
       ),
     )
-    .action(async (options: DrillStartOptions) => {
+    .action(async (pack: string | undefined, options: DrillStartOptions) => {
       const { runDrillStart } = await import('./run-drill-start.ts');
-      await runDrillStart(options, deps);
+      await runDrillStart(pack, options, deps);
+    });
+
+  withCommonOptions(drill.command('seal'))
+    .description(
+      'write a sealed round for another person: a file that its passphrase opens at "shopctl drill start FILE"',
+    )
+    .requiredOption('--out <file>', 'where the sealed round is written; must not exist')
+    .option('--level <level>', 'what it trains; see "shopctl drill levels"', parseLevel, 1)
+    .option('--seed <seed>', 'the same seed is the same round (default: another one each time)', parseLine)
+    .option('--scenario <id>', 'this scenario alone')
+    .option('--passphrase-file <file>', 'its first line is the passphrase (default: it is asked for)')
+    .addHelpText('after', effects('writes FILE; prints what the round is, for facilitators only', '0, 2'))
+    .action(async (options: DrillSealOptions) => {
+      const { runDrillSeal } = await import('./run-drill-seal.ts');
+      await runDrillSeal(options, deps);
     });
 
   withCommonOptions(drill.command('status'))
@@ -140,7 +160,9 @@ export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
     });
 
   withCommonOptions(drill.command('history'))
-    .description('list the rounds of the project with their points and times after the symptom')
+    .description(
+      'list the rounds of the project with their points and times after the symptom, and progress by component and family',
+    )
     .addHelpText('after', effects('none, reads files', '0, 2'))
     .action(async (options: CommonOptions) => {
       const { runDrillHistory } = await import('./run-drill-debrief.ts');

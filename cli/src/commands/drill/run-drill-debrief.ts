@@ -3,8 +3,9 @@ import { debriefOf, hasScore } from '../../drills/debrief/debrief.ts';
 import { renderDebriefPage } from '../../drills/debrief/render-html.ts';
 import { renderDebrief } from '../../drills/debrief/render-text.ts';
 import { readScenarios } from '../../drills/format/catalog.ts';
-import { readHistory } from '../../drills/history.ts';
+import { type PlayedRound, readHistory } from '../../drills/history.ts';
 import { readDrillJournal } from '../../drills/journal/journal-file.ts';
+import { type Progress, progressOf } from '../../drills/progress.ts';
 import { findRound } from '../../drills/rounds.ts';
 import { verifyJournal } from '../../drills/verify.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -39,27 +40,45 @@ export async function runDrillDebrief(
 /** `shopctl drill history` */
 export async function runDrillHistory(options: CommonOptions, { output, projectFrom }: CommandDeps): Promise<void> {
   const rounds = await readHistory(projectFrom(options));
-  output.result({ rounds }, () => {
+  const progress = progressOf(rounds);
+  output.result({ rounds, progress }, () => {
     if (rounds.length === 0) return 'no rounds yet';
-    return formatTable(
-      ['ROUND', 'LEVEL', 'TRAINEE', 'POINTS', 'ENDED', 'SCENARIO', 'DETECTED', 'DIAGNOSED', 'SERVED AGAIN'],
-      rounds.map(({ id, level, trainee, points, ended, scenario, clocks, isKnown }) => {
-        const since = (ms: number | undefined) =>
-          ms === undefined || clocks?.symptomMs === undefined
-            ? '-'
-            : formatDuration(Math.max(0, ms - clocks.symptomMs));
-        return [
-          id,
-          String(level),
-          trainee,
-          points === null ? '-' : String(points),
-          isKnown ? `${ended}, known` : ended,
-          scenario ?? '-',
-          since(clocks?.detectedMs),
-          since(clocks?.diagnosedMs),
-          since(clocks?.recoveredMs),
-        ];
-      }),
-    );
+    return [renderRounds(rounds), ...(progress.length === 0 ? [] : [renderProgress(progress)])].join('\n\n');
   });
+}
+
+/** Medians of the last five rounds that count. */
+function renderProgress(progress: readonly Progress[]): string {
+  const after = (ms: number | null) => (ms === null ? '-' : formatDuration(ms));
+  return formatTable(
+    ['BY', 'NAME', 'ROUNDS', 'POINTS', 'DETECTED', 'DIAGNOSED', 'SERVED AGAIN'],
+    progress.map(({ by, name, rounds, points, detectedMs, diagnosedMs, recoveredMs }) => [
+      by,
+      name,
+      String(rounds),
+      String(points),
+      ...[detectedMs, diagnosedMs, recoveredMs].map(after),
+    ]),
+  );
+}
+
+function renderRounds(rounds: readonly PlayedRound[]): string {
+  return formatTable(
+    ['ROUND', 'LEVEL', 'TRAINEE', 'POINTS', 'ENDED', 'SCENARIO', 'DETECTED', 'DIAGNOSED', 'SERVED AGAIN'],
+    rounds.map(({ id, level, trainee, points, ended, scenario, clocks, isKnown }) => {
+      const since = (ms: number | undefined) =>
+        ms === undefined || clocks?.symptomMs === undefined ? '-' : formatDuration(Math.max(0, ms - clocks.symptomMs));
+      return [
+        id,
+        String(level),
+        trainee,
+        points === null ? '-' : String(points),
+        isKnown ? `${ended}, known` : ended,
+        scenario ?? '-',
+        since(clocks?.detectedMs),
+        since(clocks?.diagnosedMs),
+        since(clocks?.recoveredMs),
+      ];
+    }),
+  );
 }
