@@ -346,6 +346,16 @@ export const errorCodes = {
     meaning: 'the evidence of a diagnosis in a [drill](drills.md) does not exist',
     action: 'name a trace, an order, an alert, a log or a change that is there',
   },
+  invalid_script: {
+    exitCode: usage,
+    meaning: 'a line of a script for a [drill](drills.md) cannot be played',
+    action: 'correct the line that `what` names',
+  },
+  agent_not_started: {
+    exitCode: usage,
+    meaning: 'the program that should play a [drill](drills.md) was not started',
+    action: 'name a command that the shell finds',
+  },
   drill_locked: {
     exitCode: usage,
     meaning: 'a level of [drills](drills.md) needs good rounds of the level below',

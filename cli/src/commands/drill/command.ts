@@ -1,6 +1,7 @@
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseCount } from '../option-values.ts';
 import { parseLine } from '../reason.ts';
+import { registerPlayCommands } from './play-commands.ts';
 import { registerRoundCommands } from './round-commands.ts';
 import type { DrillLevelsOptions } from './run-drill-catalog.ts';
 import type { DrillScoreOptions } from './run-drill-score.ts';
@@ -12,6 +13,7 @@ export const register: Register = (program, deps) => {
     .description('run failure drills: start rounds, solve them, and see what they were; check scenarios');
 
   registerRoundCommands(drill, deps);
+  registerPlayCommands(drill, deps);
 
   withCommonOptions(drill.command('levels'))
     .description('list levels: what each trains, how many scenarios it has, whether it is unlocked, how it went')

@@ -14,18 +14,9 @@ const journaled = (exitCodes = ACTING) => effects('writes the journal of the rou
 
 /** The commands of a round that is on. */
 export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
-  withCommonOptions(drill.command('start'))
+  withRoundOptions(withCommonOptions(drill.command('start')))
     .description('start a round: something may go wrong from now on, or nothing. Prints its commitment')
     .argument('[pack]', 'a round that was sealed with "shopctl drill seal"')
-    .option('--level <level>', 'what it trains; see "shopctl drill levels"', parseLevel, 1)
-    .option('--limit <duration>', 'the round ends after this time: 15m', parseLimit, 900_000)
-    .option('--no-hints', 'without hints')
-    .option('--as <name>', 'who is on call (default: the user)', parseLine)
-    .option('--seed <seed>', 'the same seed is the same round; it does not count then', parseLine)
-    .option('--scenario <id>', 'this scenario alone, for its authors; it does not count then')
-    .option('--weak', 'prefer families of mechanisms in which the last five rounds went worst')
-    .option('--exam', 'without hints; a look at what keeps the failure makes the round void')
-    .option('--passphrase-file <file>', 'of a sealed round (default: it is asked for)')
     .addHelpText(
       'after',
       effects(
@@ -170,6 +161,20 @@ export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
     });
 }
 
+/** What a round is to be. */
+export function withRoundOptions(command: Command): Command {
+  return command
+    .option('--level <level>', 'what it trains; see "shopctl drill levels"', parseLevel, 1)
+    .option('--limit <duration>', 'the round ends after this time: 15m', parseLimit, 900_000)
+    .option('--no-hints', 'without hints')
+    .option('--as <name>', 'who is on call (default: the user)', parseLine)
+    .option('--seed <seed>', 'the same seed is the same round; it does not count then', parseLine)
+    .option('--scenario <id>', 'this scenario alone, for its authors; it does not count then')
+    .option('--weak', 'prefer families of mechanisms in which the last five rounds went worst')
+    .option('--exam', 'without hints; a look at what keeps the failure makes the round void')
+    .option('--passphrase-file <file>', 'of a sealed round (default: it is asked for)');
+}
+
 function withName(command: Command): Command {
   return command.option('--as <name>', 'who does it (default: the user)', parseLine);
 }
@@ -187,7 +192,7 @@ function parseLevel(text: string): number {
 
 const [SHORTEST_MS, LONGEST_MS] = [120_000, 3_600_000];
 
-function parseLimit(text: string): number {
+export function parseLimit(text: string): number {
   const ms = parseDuration(text);
   if (ms < SHORTEST_MS || ms > LONGEST_MS) throw new InvalidArgumentError('expected 2m to 1h');
   return ms;

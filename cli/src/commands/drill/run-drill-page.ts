@@ -1,4 +1,5 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { reportLook } from '../../drills/report-look.ts';
 import { CliError } from '../../errors.ts';
 import { formatTable } from '../../output/table.ts';
 import { createPagerClient } from '../../pager/pager-client.ts';
@@ -6,9 +7,14 @@ import type { ShownAlert } from '../../pager/pager-view.ts';
 import { askedFrom } from '../../platform/change-log.ts';
 import { formatDuration } from '../../shared/duration.ts';
 
+/** The source of a look at pages; "shopctl alerts" has it as well. */
+const PAGES = 'pages';
+
 /** `shopctl drill page`: what fires for people, with the place of its runbook. */
 export async function runDrillPage(options: CommonOptions, { output, projectFrom }: CommandDeps): Promise<void> {
-  const { alerts, time } = await createPagerClient(projectFrom(options)).view();
+  const project = projectFrom(options);
+  const { alerts, time } = await createPagerClient(project).view();
+  await reportLook(project, PAGES);
   const pages = alerts.filter(isForPeople);
   output.result({ pages }, () => {
     if (pages.length === 0) return 'nothing fires';

@@ -42,7 +42,7 @@ export async function runDrillStart(
 }
 
 /** What is asked of the supervisor. Throws CliError (2) for what does not go together, and for a level that is locked. */
-async function requestOf(
+export async function requestOf(
   pack: string | undefined,
   options: DrillStartOptions,
   deps: CommandDeps,

@@ -152,8 +152,14 @@ function inspectors(instances: readonly InstanceState[]): string[] {
 function drillLine(drill: ActiveDrill | undefined): string[] {
   if (drill === undefined) return [];
   const elapsedMs = Math.max(0, Date.now() - Date.parse(drill.startedAt));
-  const time = `${formatDuration(Math.floor(elapsedMs / 1000) * 1000)} of ${formatDuration(drill.limitMs)}`;
+  const time = `${minutesText(elapsedMs)} of ${minutesText(drill.limitMs)}`;
   return [`a drill is on: ${time} ("shopctl drill status")`];
+}
+
+/** `4:12` */
+function minutesText(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
 function reasons(instances: readonly InstanceState[]): string[] {

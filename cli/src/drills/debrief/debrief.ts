@@ -1,4 +1,4 @@
-import type { Scenario } from '../format/schema.ts';
+import { isWithoutFailure, type Scenario } from '../format/schema.ts';
 import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
 import { noticedBy } from '../score/customers.ts';
 import { isScore, type NoScore, type Score, scoreOf } from '../score/score.ts';
@@ -40,6 +40,12 @@ export function debriefOf(records: readonly DrillRecord[]): Debrief {
 
 export function hasScore(debrief: Debrief): debrief is Debrief & { readonly score: Score } {
   return isScore(debrief.score);
+}
+
+/** What it was, for people: one text for each independent failure. */
+export function describeTruths(scenario: Scenario): readonly string[] {
+  if (isWithoutFailure(scenario)) return ['Nothing was wrong'];
+  return scenario.truths.map(({ component, mechanism, scope }) => `${component}, ${mechanism}, ${scope}`);
 }
 
 /** The seconds in which what customers notice began, or ended. */

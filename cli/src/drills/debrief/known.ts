@@ -14,11 +14,13 @@ export interface Known {
 }
 
 /** What could be known when, from a journal alone. Pure. */
-export function knownOf({ records, scenario, clocks, symptom }: Round): readonly Known[] {
+export function knownOf({ records, scenario, clocks, symptom, isWithoutFailure }: Round): readonly Known[] {
   const firstMetric = recordsOf(records, 'second').find(
     ({ metric = 0 }) => scenario.symptom.of === 'metric' && metric > scenario.symptom.above,
   )?.ms;
   const visibleMs = (where: string, look: string): number | undefined => {
+    // That nothing is wrong can be seen all the time.
+    if (isWithoutFailure) return 0;
     if (where === 'pages') return firstPage(records, look);
     if (where === 'metrics') return firstMetric ?? symptom?.second.ms;
     if (where === 'orders' || where === 'traces') return symptom?.second.ms;

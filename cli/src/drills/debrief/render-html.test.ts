@@ -62,7 +62,7 @@ it('has the truth, the points, and each lost point with its reason and its recor
 
 it('has failure, customers, pages and trainee on one time axis', () => {
   const { happenings, faults, seconds, durationMs } = dataOf(page);
-  expect(happenings.map(({ label }) => label)).toEqual(['failure', 'customers', 'pages', 'trainee', 'round']);
+  expect(happenings.map(({ label }) => label)).toEqual(['failure', 'customers', 'pages', 'looks', 'trainee', 'round']);
   expect(faults).toEqual([{ fromMs: 30_000, toMs: 200_000, label: 'latency on orders-payments', tone: 'fault' }]);
   expect(happenings[1]?.spans).toMatchObject([{ fromMs: 30_000, toMs: 106_000, tone: 'bad' }]);
   expect(happenings[2]?.spans).toMatchObject([{ fromMs: 35_000, label: 'OrdersErrorBudgetBurn' }]);

@@ -13,7 +13,7 @@ import { type Round, roundOf } from '../score/round.ts';
 import { canonicalJson } from '../seal/canonical.ts';
 import { commitmentOf, type Envelope } from '../seal/envelope.ts';
 import type { Finding } from '../verify.ts';
-import { type Debrief, debriefOf, hasScore } from './debrief.ts';
+import { type Debrief, debriefOf, describeTruths, hasScore } from './debrief.ts';
 import { knownOf } from './known.ts';
 import { chartsOf } from './timeline.ts';
 import { type TraceDiff, type TraceRow, traceDiffOf } from './trace-diff.ts';
@@ -44,7 +44,7 @@ ${proofSection(debrief.envelope, page, records)}
 function header(debrief: Debrief, { round, findings }: DebriefPage, records: readonly DrillRecord[]): Markup {
   const { score, envelope, orders } = debrief;
   const start = recordsOf(records, 'start')[0];
-  const truths = envelope?.scenario.truths.map((truth) => Object.values(wordsOf(truth)).join(', ')) ?? [];
+  const truths = envelope === undefined ? [] : describeTruths(envelope.scenario);
   const wrong = findings.filter(({ verdict }) => verdict === 'fail');
   return verdictHeader({
     kind: `drill ${round}, level ${start?.level ?? '?'}, ${start?.strength ?? 'practice'}`,
@@ -56,12 +56,6 @@ function header(debrief: Debrief, { round, findings }: DebriefPage, records: rea
     footer: `${start?.trainee ?? 'unknown'} · ${start?.at ?? ''} · ${formatCount(orders.sent)} orders, ${formatCount(orders.failed)} failed, ${formatCount(orders.slow)} slow`,
   });
 }
-
-const wordsOf = ({ component, mechanism, scope }: Envelope['scenario']['truths'][number]) => ({
-  component,
-  mechanism,
-  scope,
-});
 
 function scoreSection(debrief: Debrief): Markup | undefined {
   if (!hasScore(debrief)) return undefined;

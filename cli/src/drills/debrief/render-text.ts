@@ -3,7 +3,7 @@ import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { renderScore } from '../render-score.ts';
 import { commitmentOf, type Envelope } from '../seal/envelope.ts';
-import { type Debrief, hasScore } from './debrief.ts';
+import { type Debrief, describeTruths, hasScore } from './debrief.ts';
 
 /** A debrief for people. */
 export function renderDebrief(debrief: Debrief, style: Style): string {
@@ -28,7 +28,7 @@ function describeNoScore(score: Debrief['score']): string {
 
 function renderTruth(envelope: Envelope, style: Style): string {
   const { scenario, seed, level } = envelope;
-  const truths = scenario.truths.map(({ component, mechanism, scope }) => `  ${component}, ${mechanism}, ${scope}`);
+  const truths = describeTruths(scenario).map((truth) => `  ${truth}`);
   const clues = scenario.clues.map(({ stage, where, look }) => [`  ${stage}`, where, look]);
   return [
     style.bold('What it was'),

@@ -10,6 +10,8 @@ const OUTCOMES: PageData['outcomes'] = [
   { label: 'failed', tone: 'bad', glyph: 2 },
 ];
 
+const SAME_LOOK_MS = 3_000;
+
 /** What the charts of a debrief are drawn from. Pure. */
 export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): PageData {
   const { records, end } = round;
@@ -35,6 +37,7 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
       lane('failure', failure),
       lane('customers', customerSpans(round)),
       lane('pages', pageSpans(records, endMs)),
+      lane('looks', lookSpans(records)),
       lane('trainee', instants(timeline, 'you')),
       lane('round', instants(timeline, 'round')),
     ].filter(({ spans }) => spans.length > 0),
@@ -88,6 +91,17 @@ function pageSpans(records: readonly DrillRecord[], endMs: number): Span[] {
       const resolved = pages.find((one) => one.alert === alert && one.state === 'resolved' && one.ms >= ms);
       return span(ms, resolved?.ms ?? endMs, alert, 'warn');
     });
+}
+
+/** What the trainee asked, without repetitions of one source within some seconds. */
+function lookSpans(records: readonly DrillRecord[]): Span[] {
+  const looks = recordsOf(records, 'look');
+  return looks
+    .filter(
+      ({ source, ms }, index) =>
+        !looks.slice(0, index).some((one) => one.source === source && ms - one.ms < SAME_LOOK_MS),
+    )
+    .map(({ source, ms }) => span(ms, ms, source, 'plain'));
 }
 
 function instants(timeline: readonly TimelineEntry[], wanted: TimelineEntry['lane']): Span[] {
