@@ -31,8 +31,8 @@ export interface TrialOptions {
 
 /** Longer than any solution takes, shorter than a person would, ms. */
 const LIMIT_MS = 480_000;
-/** Alerts of a round may fire for this time after it: they look back, ms. */
-const QUIET_LIMIT_MS = 240_000;
+/** Alerts of an earlier round may fire for so long after it: they look back, ms. */
+const QUIET_LIMIT_MS = 600_000;
 const LOOK_EVERY_MS = 1_000;
 /** Decoys are drawn from this level on, so a round without a failure that has some is played at it. */
 const [LOWEST_LEVEL, LEVEL_OF_DECOYS] = [1, 3];
@@ -77,7 +77,6 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
   const leaks = isComplete
     ? { found: findLeaks(surfaces, envelope), surfaces: surfaces.length, unread: unread(surfaces) }
     : undefined;
-  const isQuiet = await untilQuiet(project, signal);
   const after = await readOperatorState({ project, state: await stateOf(project) });
   const left = [
     ...(round.round.left ?? []),
@@ -86,7 +85,6 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
     ...(before.flags === after.flags ? [] : ['flags are not as before']),
     ...(before.shedPercent === after.shedPercent ? [] : [`${after.shedPercent} % of the orders are shed`]),
     ...(await leftOn(project)),
-    ...(isQuiet ? [] : [`after ${QUIET_LIMIT_MS / 1_000} s these fire: ${(await pagesOf(project)).join(', ')}`]),
   ];
   const score = scoreOf(records);
   return {
@@ -97,7 +95,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
     played: seen.played,
     leaks: leaks?.found ?? [],
     checks: judgeRound({ scenario, journal: round.journal, played: seen.played, leaks, left, scenarios }),
-    isQuiet: isQuiet && left.length === 0,
+    isQuiet: left.length === 0 && (await pagesOf(project)).length === 0,
   };
 }
 
@@ -139,10 +137,10 @@ async function play({ id }: ShownRound, seen: Seen, options: TrialOptions): Prom
   if (failed !== undefined) await operator.run(['drill', 'give-up']);
 }
 
-/** Whether no page and no ticket fires, after a wait. */
-async function untilQuiet(project: Project, signal: AbortSignal): Promise<boolean> {
+/** Until no page and no ticket fires. A round that begins with one is void, which says so. */
+async function untilQuiet(project: Project, signal: AbortSignal): Promise<void> {
   const look = async () => ((await pagesOf(project)).length === 0 ? true : undefined);
-  return (await pollFor(look, { limitMs: QUIET_LIMIT_MS, everyMs: LOOK_EVERY_MS, signal })) ?? false;
+  await pollFor(look, { limitMs: QUIET_LIMIT_MS, everyMs: LOOK_EVERY_MS, signal });
 }
 
 async function stateOf(project: Project) {

@@ -23,6 +23,6 @@ export interface TrialRecord {
   readonly played: readonly PlayedLine[];
   readonly leaks: readonly Leak[];
   readonly checks: readonly TrialCheck[];
-  /** Nothing of it is left on the platform, no alert either. */
+  /** Nothing of it is left on the platform, no alert either: another round may follow at once. */
   readonly isQuiet: boolean;
 }
