@@ -18,7 +18,7 @@ describe('SHOP_SEEDED_BUGS', () => {
     expect(() => parseSeededBugs('orders', { ...enabled, SHOP_SEEDED_BUGS: name })).toThrow('orders has no bug');
   });
 
-  it('is part of a separate build after "built-in:", which needs no failpoints and logs nothing', () => {
+  it('is built in after "built-in:", which needs no failpoints and logs nothing', () => {
     const text = 'built-in:breaker-counts-402';
     const bugs = parseSeededBugs('orders', { SHOP_SEEDED_BUGS: text });
     expect(bugs).toEqual(new Set(['breaker-counts-402']));

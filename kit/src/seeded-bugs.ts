@@ -74,7 +74,7 @@ export function isSeededBugName(name: string): name is SeededBugName {
   return Object.hasOwn(seededBugs, name);
 }
 
-/** Before names: the bugs are part of a separate build, which says nothing of them (a drill's release). */
+/** Before names: the bugs are built in, and nothing says so (a drill's release). */
 const BUILT_IN = 'built-in:';
 
 /**

@@ -11,7 +11,7 @@ import type { CleanFacts } from './invariants/clean.ts';
 
 /** What faults have left on the platform now. Rejects when Toxiproxy or the supervisor cannot be asked. */
 export async function readClean({ control, project }: PlatformConnection): Promise<CleanFacts> {
-  // Otherwise an audit would tell a trainee whether something is wrong, and what.
+  // Otherwise an audit would show a trainee whether something is wrong, and what.
   if (existsSync(currentRoundFile(project))) throw new Error('a drill is on, and it is looked at after its end');
   const state = await control.state();
   const [proxies, trees, left, armed] = await Promise.all([

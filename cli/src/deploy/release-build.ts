@@ -54,8 +54,8 @@ export async function keepBuilt(service: string, root: string, version: string):
 }
 
 /**
- * A copy of a release of another version, before whose first statement other ones run. The build differs in what it does, and in nothing
- * that is recorded of it.
+ * A copy of a release with another version, before whose first statement other ones run. It differs in what it does, and in nothing that
+ * is recorded of it.
  */
 export async function alteredRelease(
   service: string,

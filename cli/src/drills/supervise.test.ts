@@ -1,6 +1,6 @@
 /*
  * Goal: the routes of a drill do what they say, and what they say is the same with a failure and without one, until the round is over.
- * Method: a supervisor's extension on a shop that is a fake, with files of its own; time is that of the timers.
+ * Method: a supervisor's extension on a shop that is a fake, with separate files; time is that of the timers.
  */
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

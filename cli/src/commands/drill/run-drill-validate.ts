@@ -134,7 +134,7 @@ async function playHere(
       code: 'drill_not_started',
       what: 'the running platform cannot have these scenarios',
       why: missing.join('\n'),
-      next: 'play them on platforms of their own: --platforms 1',
+      next: 'play them on an ephemeral platform: --platforms 1',
     });
   }
   const { seed } = run.start;

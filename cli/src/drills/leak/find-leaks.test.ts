@@ -1,5 +1,5 @@
 /*
- * Goal: what tells a trainee what a round keeps is found, and what a platform without a drill says is not.
+ * Goal: what shows a trainee what a round keeps is found, and what a platform without a drill says is not.
  * Method: texts as surfaces write them.
  */
 import { describe, expect, it } from 'vitest';

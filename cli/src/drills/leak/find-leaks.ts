@@ -8,7 +8,7 @@ export interface SurfaceText {
   readonly text: string;
 }
 
-/** Something that tells what a round keeps. */
+/** Something that shows what a round keeps. */
 export interface Leak {
   readonly surface: string;
   /** What was found: `toxic`, `the seed`. */
@@ -83,7 +83,7 @@ function recordsIn(text: string): readonly string[] {
 /** A line that is longer is a document, whose objects are records. */
 const LONGEST_RECORD = 2_000;
 
-/** A word that is no part of another: `down`, not `download`, `slow-down` or `down.sum`. */
+/** A whole word: `down`, not `download`, `slow-down` or `down.sum`. */
 function wordOf(text: string): RegExp {
   return new RegExp(`(?<![\\w.-])${text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')}(?![\\w-])`);
 }

@@ -61,7 +61,7 @@ export async function readSurfaces({ round, project, operator, signal }: Surface
   for (const command of COMMANDS) {
     await read(`shopctl ${command}`, async () => {
       const { stdout, complaint = '' } = await operator.run(command.split(' '));
-      // What is asked for is no answer: a refusal quotes it.
+      // A refusal is read as well.
       return `${stdout}\n${complaint}`;
     });
   }

@@ -10,7 +10,7 @@ export interface Ran {
   readonly complaint?: string;
 }
 
-/** Has commands of shopctl run on one project, each as a process of its own, as a person at a terminal does. */
+/** Has commands of shopctl run on one project, each as a separate process, as a person at a terminal does. */
 export interface Operator {
   /** Words after `shopctl`, without a project and without a format: the result is JSON. */
   run(words: readonly string[]): Promise<Ran>;

@@ -8,7 +8,7 @@ import { isOfRound } from '../live/alerts-of-round.ts';
 import type { ShownRound, StartRequest } from '../requests.ts';
 import { journalOf } from '../rounds.ts';
 
-/** A round from its start to its end, with a player that is no person. */
+/** A round from its start to its end, with a program as its player. */
 export interface RoundToPlay {
   readonly project: Project;
   readonly request: StartRequest;

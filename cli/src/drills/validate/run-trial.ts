@@ -14,7 +14,7 @@ import { type PlayedLine, playReference } from '../play/play-reference.ts';
 import { type PlayedRound, pagesOf, playRound } from '../play/play-round.ts';
 import type { ShownRound, StartRequest } from '../requests.ts';
 import { isScore, scoreOf } from '../score/score.ts';
-import { check, judgeRound } from './judge.ts';
+import { check, evaluateRound } from './evaluate.ts';
 import type { TrialRecord } from './trial.ts';
 
 export interface TrialOptions {
@@ -39,8 +39,8 @@ const [LOWEST_LEVEL, LEVEL_OF_DECOYS] = [1, 3];
 const PLAYER = 'reference';
 
 /**
- * Plays one round of a scenario by its reference solution on a running platform, and judges it. Surfaces are looked at while what was injected
- * is in effect: after the last line, while customers are looked at; in a round that its last line ends, before that line.
+ * Plays one round of a scenario by its reference solution on a running platform, and evaluates it. Surfaces are looked at while what was
+ * injected is in effect: after the last line, while customers are looked at. Where the last line ends the round, it is before that line.
  */
 export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
   const { project, scenario, scenarios, signal } = options;
@@ -94,7 +94,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
     ...(isScore(score) && { points: score.points }),
     played: seen.played,
     leaks: leaks?.found ?? [],
-    checks: judgeRound({ scenario, journal: round.journal, played: seen.played, leaks, left, scenarios }),
+    checks: evaluateRound({ scenario, journal: round.journal, played: seen.played, leaks, left, scenarios }),
     isQuiet: left.length === 0 && (await pagesOf(project)).length === 0,
   };
 }

@@ -15,7 +15,7 @@ function aTrial(scenario: string, verdict: 'pass' | 'fail' | 'unknown', points?:
     ...(points !== undefined && { points }),
     played: [],
     leaks: [],
-    checks: [{ id: 'round', name: 'the round can be judged', verdict, evidence: 'as it is' }],
+    checks: [{ id: 'round', name: 'the round is evidence', verdict, evidence: 'as it is' }],
     isQuiet: true,
   };
 }

@@ -7,7 +7,7 @@ export type TrialCheck = CheckResult<Verdict> & {
   readonly id: 'round' | 'witness' | 'symptom' | 'pages' | 'reference' | 'leaks' | 'sealed' | 'clean';
 };
 
-/** One round of a scenario with its reference solution, as it was judged. */
+/** One round of a scenario with its reference solution, as it was evaluated. */
 export interface TrialRecord {
   readonly type: 'trial';
   readonly scenario: string;
@@ -23,6 +23,6 @@ export interface TrialRecord {
   readonly played: readonly PlayedLine[];
   readonly leaks: readonly Leak[];
   readonly checks: readonly TrialCheck[];
-  /** Nothing of it is left on the platform, no alert either: another round may follow at once. */
+  /** Nothing of it is left on the platform, no alert either: another round may follow. */
   readonly isQuiet: boolean;
 }

@@ -8,7 +8,7 @@ import { findScenario, readScenarios } from '../format/catalog.ts';
 import { candidatesOf } from '../seal/draw.ts';
 import { seal } from '../seal/envelope.ts';
 import { aJournal, type Happening, type JournalOptions } from '../testing/a-journal.ts';
-import { type JudgedRound, judgeRound } from './judge.ts';
+import { type EvaluatedRound, evaluateRound } from './evaluate.ts';
 
 const scenarios = await readScenarios(cloneRoot());
 const by = 'reference';
@@ -32,7 +32,7 @@ const SOLVED: readonly Happening[] = [
 ];
 
 /** A round of d201 that shows everything. */
-function aRound(options: Partial<JournalOptions> = {}, part: Partial<JudgedRound> = {}): JudgedRound {
+function aRound(options: Partial<JournalOptions> = {}, part: Partial<EvaluatedRound> = {}): EvaluatedRound {
   const scenario = findScenario(scenarios, 'd201');
   const candidates = candidatesOf(scenarios, 2, { hasDeploy: false }).filter(({ id }) => id === 'd201');
   const envelope = seal(scenarios, { seed: '7', level: 2, candidates, build: 'x' });
@@ -56,14 +56,14 @@ function aRound(options: Partial<JournalOptions> = {}, part: Partial<JudgedRound
   };
 }
 
-const badOf = (round: JudgedRound) =>
-  judgeRound(round)
+const badOf = (round: EvaluatedRound) =>
+  evaluateRound(round)
     .filter(({ verdict }) => verdict !== 'pass')
     .map(({ id, verdict, evidence }) => [id, verdict, evidence]);
 
 it('admits a round that shows everything', () => {
   expect(badOf(aRound())).toEqual([]);
-  expect(judgeRound(aRound()).map(({ id }) => id)).toEqual([
+  expect(evaluateRound(aRound()).map(({ id }) => id)).toEqual([
     'round',
     'witness',
     'symptom',
@@ -77,7 +77,7 @@ it('admits a round that shows everything', () => {
 
 const without = (type: string) => SOLVED.filter(([, event]) => event.type !== type);
 
-it.each<[string, Partial<JournalOptions>, Partial<JudgedRound>, unknown[][]]>([
+it.each<[string, Partial<JournalOptions>, Partial<EvaluatedRound>, unknown[][]]>([
   [
     'a symptom that comes too late',
     { failing: [[70, 92]], happenings: SOLVED.map(([at, event]): Happening => [at + 40, event]), endsAt: 200 },
@@ -98,7 +98,7 @@ it.each<[string, Partial<JournalOptions>, Partial<JudgedRound>, unknown[][]]>([
     [['reference', 'fail', '"drill ack": it ended with 1: no']],
   ],
   [
-    'a surface that tells',
+    'a surface that says it',
     {},
     {
       leaks: {

@@ -11,7 +11,7 @@ import { verifyJournal } from '../verify.ts';
 import type { TrialCheck } from './trial.ts';
 
 /** A round of a scenario whose reference solution was played. */
-export interface JudgedRound {
+export interface EvaluatedRound {
   readonly scenario: Scenario;
   readonly journal: ReadDrillJournal;
   readonly played: readonly PlayedLine[];
@@ -35,18 +35,18 @@ interface LookedAt {
 const REFERENCE_POINTS = 95;
 
 const NAMES = {
-  round: 'the round can be judged',
+  round: 'the round is evidence',
   witness: 'what is injected is measured',
   symptom: 'customers notice it as stated',
   pages: 'pages come as stated',
   reference: `the reference solution has ${REFERENCE_POINTS} points`,
-  leaks: 'no surface tells what it is',
+  leaks: 'no surface says what it is',
   sealed: 'the journal proves the round',
   clean: 'nothing is left',
 } as const satisfies Record<TrialCheck['id'], string>;
 
 /** Whether a scenario is what its file says, by one round. A round that is void proves nothing: its checks are unknown. Pure. */
-export function judgeRound(round: JudgedRound): readonly TrialCheck[] {
+export function evaluateRound(round: EvaluatedRound): readonly TrialCheck[] {
   const { records } = round.journal;
   const whyVoid = voidReason(records);
   if (whyVoid !== undefined) return [check('round', 'unknown', whyVoid), cleanOf(round)];
@@ -78,7 +78,7 @@ function injectedMs(records: readonly DrillRecord[]): number {
 
 const after = (ms: number) => `${formatDuration(ms)} after the injection`;
 
-function witnessOf({ scenario, journal: { records } }: JudgedRound): TrialCheck {
+function witnessOf({ scenario, journal: { records } }: EvaluatedRound): TrialCheck {
   if (scenario.inject.length === 0) return check('witness', 'pass', 'nothing is injected');
   const witnessed = recordsOf(records, 'witnessed');
   const missing = scenario.inject.filter((_, index) => !witnessed.some((one) => one.index === index));
@@ -86,7 +86,7 @@ function witnessOf({ scenario, journal: { records } }: JudgedRound): TrialCheck 
   return check('witness', 'fail', `not measured: ${missing.map((one) => JSON.stringify(one)).join(', ')}`);
 }
 
-function symptomOf({ scenario, journal: { records } }: JudgedRound): TrialCheck {
+function symptomOf({ scenario, journal: { records } }: EvaluatedRound): TrialCheck {
   const { symptom } = scenario;
   if (symptom.of === 'none') return check('symptom', 'fail', 'the scenario states none');
   const since = injectedMs(records);
@@ -112,7 +112,7 @@ function noSymptomOf(records: readonly DrillRecord[]): TrialCheck {
   return check('symptom', 'fail', `${outside.outside} at ${formatDuration(outside.second.ms)}`);
 }
 
-function pagesOf({ scenario, journal: { records } }: JudgedRound): TrialCheck {
+function pagesOf({ scenario, journal: { records } }: EvaluatedRound): TrialCheck {
   const since = isWithoutFailure(scenario) ? 0 : injectedMs(records);
   const fired = recordsOf(records, 'page').filter(({ state, ms }) => state === 'firing' && ms >= since);
   const seen = fired.map(({ alert, ms }) => `${alert} ${since === 0 ? `at ${formatDuration(ms)}` : after(ms - since)}`);
@@ -122,7 +122,7 @@ function pagesOf({ scenario, journal: { records } }: JudgedRound): TrialCheck {
   return check('pages', isStated ? 'pass' : 'fail', isStated ? text : `${text}; stated: ${scenario.pages.join(', ')}`);
 }
 
-function referenceOf({ journal: { records }, played }: JudgedRound): TrialCheck {
+function referenceOf({ journal: { records }, played }: EvaluatedRound): TrialCheck {
   const failed = played.find(({ problem }) => problem !== undefined);
   if (failed !== undefined) return check('reference', 'fail', `"${failed.line}": ${failed.problem}`);
   const score = scoreOf(records);
@@ -134,7 +134,7 @@ function referenceOf({ journal: { records }, played }: JudgedRound): TrialCheck 
   return check('reference', verdict, [`${score.points} points`, ...losses].join('; '));
 }
 
-function leaksOf({ leaks }: JudgedRound): TrialCheck {
+function leaksOf({ leaks }: EvaluatedRound): TrialCheck {
   if (leaks === undefined) return check('leaks', 'unknown', 'no surface was looked at: the solution ended too early');
   const { found, surfaces, unread } = leaks;
   if (found.length === 0 && unread.length > 0) return check('leaks', 'unknown', unread.join('; '));
@@ -143,7 +143,7 @@ function leaksOf({ leaks }: JudgedRound): TrialCheck {
   return check('leaks', 'fail', `${found.length} in ${surfaces} surfaces; the first: ${lines[0]}`, lines.join('\n'));
 }
 
-function sealedOf({ journal, scenarios }: JudgedRound): TrialCheck {
+function sealedOf({ journal, scenarios }: EvaluatedRound): TrialCheck {
   const findings = verifyJournal(journal, scenarios);
   const bad = findings.find(({ verdict }) => verdict !== 'pass');
   return bad === undefined
@@ -151,6 +151,6 @@ function sealedOf({ journal, scenarios }: JudgedRound): TrialCheck {
     : check('sealed', bad.verdict, `${bad.id}: ${bad.evidence}`);
 }
 
-function cleanOf({ left }: JudgedRound): TrialCheck {
+function cleanOf({ left }: EvaluatedRound): TrialCheck {
   return left.length === 0 ? check('clean', 'pass', 'as before') : check('clean', 'fail', left.join('; '));
 }
