@@ -36,8 +36,8 @@ const ALONE = [
   // A platform of another user, and containers: their claims on ports ours cannot see.
   'test/e2e/{cli-user,compose,docker-*}.e2e.test.ts',
 ];
-/** Whole platforms that are replaced ten times, which takes minutes: the nightly build names them. */
-const NIGHTLY = ['test/e2e/schema-releases.e2e.test.ts'];
+/** Whole platforms that are replaced ten times, or wait for a drill to begin, which takes minutes: the nightly build names them. */
+const NIGHTLY = ['test/e2e/{drills,schema-releases}.e2e.test.ts'];
 
 /** A file may start two platforms, and each takes 1 GB. */
 const PLATFORMS_AT_A_TIME = Math.max(1, Math.min(4, Math.floor(totalmem() / 2 ** 31)));
