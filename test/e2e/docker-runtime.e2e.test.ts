@@ -7,6 +7,7 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DeployRun } from '../../cli/src/deploy/run.ts';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
 import { CONTAINER_LABEL } from '../../cli/src/providers/docker/labels.ts';
 import { projectKey } from '../../cli/src/providers/docker/record.ts';
@@ -221,6 +222,28 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
   ])('%s %s %s', async (...words) => {
     const { code, stderr } = await shell.run(...words, '--json');
     expect(code, stderr).toBe(0);
+  });
+
+  it('deploys images, rolling and blue-green, and rolls back to what ran before', { timeout: 300_000 }, async () => {
+    const deploy = async (...args: readonly string[]): Promise<DeployRun> => {
+      const { code, stdout, stderr } = await shell.run('deploy', ...args, '--json');
+      expect(code, stderr).toBe(0);
+      return JSON.parse(stdout);
+    };
+    const imageOf = async (name: string) => (await containerOf(await instance(name)).inspect()).Image;
+    const rolling = await deploy('orders', '--keep', '0ms');
+    expect(rolling).toMatchObject({
+      state: 'done',
+      releases: { to: { image: expect.stringContaining('shop/orders:') } },
+    });
+    expect(await imageOf('orders-1')).toBe(rolling.releases?.to.digest);
+    const back = await deploy('rollback', 'orders');
+    expect(back).toMatchObject({ state: 'done', to: rolling.from });
+    expect(await imageOf('orders-1')).toBe(rolling.releases?.from.digest);
+    expect(await deploy('payments', '--strategy', 'blue-green', '--keep', '0ms')).toMatchObject({ state: 'done' });
+    await expectConfirmed();
+    expect((await state()).instances.filter(({ kind }) => kind === 'service')).toHaveLength(6);
+    for (const service of ['orders', 'payments']) expect((await shell.run('deploy', 'unpin', service)).code).toBe(0);
   });
 
   it('a container that is killed by the engine is a crash like any other', async () => {
