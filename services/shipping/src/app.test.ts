@@ -1,7 +1,7 @@
 import { createHealth } from '@shop/kit/health.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { describe, expect, it } from 'vitest';
-import { createApp } from './app.ts';
+import { createApp, type ShippingDependencies } from './app.ts';
 
 const orderId = '0198c9a0-0000-7000-8000-0000000000aa';
 const logger = createLogger({ service: 'shipping', instance: 'shipping-test', level: 'silent' });
@@ -12,9 +12,9 @@ const shipment = {
   createdAt: new Date('2026-07-01T10:00:00Z'),
 };
 
-function aServer(checks: Parameters<typeof createHealth>[0] = {}) {
+function aServer(checks: Parameters<typeof createHealth>[0] = {}, more: Partial<ShippingDependencies> = {}) {
   const find = async (id: string) => (id === orderId ? shipment : undefined);
-  const server = createApp({ shipments: { find }, health: createHealth(checks), logger });
+  const server = createApp({ shipments: { find }, health: createHealth(checks), logger, ...more });
   return { get: (url: string) => server.inject({ method: 'GET', url }) };
 }
 
@@ -33,6 +33,15 @@ describe('shipping', () => {
     const document = (await aServer().get('/openapi.json')).json();
     expect(document.openapi).toBe('3.1.0');
     expect(Object.keys(document.paths)).toEqual(['/shipments/{orderId}']);
+  });
+
+  it('says what it would have done only while it is in the shadow', async () => {
+    const outcome = { number: 4, messageId: null, settlement: 'unreceived' } as const;
+    const shadow = { outcomesAfter: (number: number) => (number === 3 ? [outcome] : []) };
+    const response = await aServer({}, { shadow }).get('/shadow/outcomes?after=3');
+    expect(response.json()).toEqual({ outcomes: [outcome] });
+    expect((await aServer({}, { shadow }).get('/shadow/outcomes')).statusCode).toBe(400);
+    expect((await aServer().get('/shadow/outcomes?after=3')).statusCode).toBe(404);
   });
 
   it('is alive but not ready while the broker is unavailable, and reports it', async () => {

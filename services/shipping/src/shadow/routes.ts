@@ -5,6 +5,8 @@ import type { Shadow } from './shadow.ts';
 
 /** For whatever compares outcomes; no part of the service's interface. */
 export function addShadowRoutes(server: HttpServer, shadow: Pick<Shadow, 'outcomesAfter'>): void {
-  const schema = { querystring: Type.Object({ after: Type.Integer({ minimum: 0, default: 0 }) }) };
-  server.get(SHADOW_OUTCOMES_PATH, { schema }, async ({ query }) => ({ outcomes: shadow.outcomesAfter(query.after) }));
+  const schema = { querystring: Type.Object({ after: Type.String({ pattern: '^\\d{1,9}$' }) }) };
+  server.get(SHADOW_OUTCOMES_PATH, { schema }, async ({ query }) => ({
+    outcomes: shadow.outcomesAfter(Number(query.after)),
+  }));
 }
