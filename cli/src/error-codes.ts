@@ -283,6 +283,11 @@ export const errorCodes = {
     meaning: 'a service cannot be deployed in this way',
     action: 'use the strategy from `next`',
   },
+  invalid_rollout: {
+    exitCode: usage,
+    meaning: 'a flag cannot be rolled out as it is, or by this plan',
+    action: 'see `next`',
+  },
   invalid_plan: {
     exitCode: usage,
     meaning: 'a [plan of a canary](canary.md#a-plan) is not valid, or its file cannot be read',

@@ -1,4 +1,5 @@
 import { openChaos } from './chaos/supervise.ts';
+import { openFlagRollouts } from './deploy/flag-rollout/supervise.ts';
 import { keptReleases } from './deploy/kept-releases.ts';
 import { openDeploys } from './deploy/supervise.ts';
 import { openDrills } from './drills/supervise.ts';
@@ -44,6 +45,7 @@ async function supervise(projectName: string): Promise<void> {
         monitoring,
         pager,
         deploys,
+        await openFlagRollouts(context),
         await openDrills({
           ...context,
           env,

@@ -85,6 +85,27 @@ export const ordersPage: Page = {
       ],
     },
     {
+      title: 'Feature flags',
+      panels: [
+        lines(
+          'Confirmations by variant',
+          {
+            expr: 'sum by (flag, variant, outcome) (rate(shop_flag_outcomes_total[$window]))',
+            legend: '{{flag}} {{variant}} {{outcome}}',
+          },
+          { width: 12 },
+        ),
+        lines(
+          'Durations of confirmations by variant',
+          {
+            expr: 'histogram_quantile(0.95, sum by (le, flag, variant) (rate(shop_flag_duration_seconds_bucket[$window])))',
+            legend: 'p95 {{flag}} {{variant}}',
+          },
+          { unit: 's', width: 12, after: 'a flag that is on for a share of the orders' },
+        ),
+      ],
+    },
+    {
       title: 'The audit',
       panels: [
         table('Violations', 'max by (invariant, kind) (shop_audit_violations)', {

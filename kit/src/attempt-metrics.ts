@@ -17,7 +17,7 @@ export interface AttemptMetrics {
 const REMEMBERED_KEYS = 20_000;
 
 /** From 1 ms to 10 s, each a quarter more than the one before: a limit between fast and slow is hit that closely. */
-const BOUNDS_S = Array.from({ length: 43 }, (_, index) => Number((0.001 * 1.25 ** index).toPrecision(3)));
+export const BOUNDS_S = Array.from({ length: 43 }, (_, index) => Number((0.001 * 1.25 ** index).toPrecision(3)));
 
 export function createAttemptMetrics(edge: string): AttemptMetrics {
   const meter = metrics.getMeter('Shop.Resilience');
@@ -48,4 +48,4 @@ export function createAttemptMetrics(edge: string): AttemptMetrics {
 }
 
 /** Two digits after the point, so that there are few. */
-const inPercent = (share: number) => Math.round(share * 10_000) / 100;
+export const inPercent = (share: number) => Math.round(share * 10_000) / 100;

@@ -11,6 +11,7 @@ import { messageOf } from './failures.ts';
 import { type FlagDefinition, type FlagFile, offDefinition, parseFlagFile } from './flag-file.ts';
 import { type FlagName, flagNames } from './flag-names.ts';
 import { createFlagProvider } from './flag-provider.ts';
+import { shareOn } from './flag-share.ts';
 import { followFile } from './follow-file.ts';
 import type { Logger } from './logger.ts';
 
@@ -21,6 +22,8 @@ export interface Flags extends Disposable {
    * instance and at each time, as long as the file is the same. A flag whose value is not available is off. Never rejects.
    */
   isOn(name: FlagName, targetingKey: string): Promise<boolean>;
+  /** The share of the keys, from 0 to 1, for which it is on now; undefined where no share decides. */
+  shareOn(name: FlagName): number | undefined;
 }
 
 const noFlags: FlagFile = { flags: {} };
@@ -70,6 +73,7 @@ export async function openFlags(file: string | undefined, logger: Logger): Promi
   }
   return {
     isOn: async (name, targetingKey) => fixed.get(name) ?? client.getBooleanValue(name, false, { targetingKey }),
+    shareOn: (name) => shareOn(provider.current.flags[name] ?? offDefinition),
     [Symbol.dispose]: () => open.dispose(),
   };
 }

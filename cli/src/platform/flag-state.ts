@@ -1,4 +1,5 @@
 import { type FlagDefinition, offDefinition } from '@shop/kit/flag-file.ts';
+import { shareOn } from '@shop/kit/flag-share.ts';
 
 /** For which orders a flag is on. */
 export type Reach =
@@ -18,28 +19,14 @@ export function reachOf({ state, variants, defaultVariant, targeting = {} }: Fla
   if (Object.keys(targeting).length === 0) {
     return { kind: variants[defaultVariant ?? ''] === true ? 'on' : 'off' };
   }
-  const buckets = bucketsOf(targeting);
-  const total = buckets.reduce((sum, [, weight]) => sum + weight, 0);
-  if (total === 0) return { kind: 'rules' };
-  const on = buckets.filter(([variant]) => variants[variant] === true).reduce((sum, [, weight]) => sum + weight, 0);
-  return { kind: 'share', percent: (100 * on) / total };
+  const share = shareOn({ state, variants, targeting });
+  return share === undefined ? { kind: 'rules' } : { kind: 'share', percent: 100 * share };
 }
 
 /** As people read it, and as a change has it. */
 export function describeReach(reach: Reach): string {
   if (reach.kind === 'share') return `${Number(reach.percent.toFixed(3))} %`;
   return reach.kind;
-}
-
-/** Of a rule that is one `fractional` by the targeting key with written weights; empty for every other one. */
-function bucketsOf({
-  fractional,
-  ...others
-}: Readonly<Record<string, unknown>>): readonly (readonly [string, number])[] {
-  if (!Array.isArray(fractional) || Object.keys(others).length > 0) return [];
-  const buckets = fractional.map((bucket: unknown) => (Array.isArray(bucket) ? [bucket[0], bucket[1] ?? 1] : []));
-  const isPlain = buckets.every(([variant, weight]) => typeof variant === 'string' && typeof weight === 'number');
-  return isPlain ? (buckets as [string, number][]) : [];
 }
 
 /** On or off for all orders. */

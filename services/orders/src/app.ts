@@ -30,7 +30,7 @@ export interface OrdersDependencies {
   readonly payments: Payments;
   readonly logger: Logger;
   readonly failpoint: Failpoint<'orders'>;
-  readonly flags: Pick<Flags, 'isOn'>;
+  readonly flags: Pick<Flags, 'isOn'> & Partial<Pick<Flags, 'shareOn'>>;
   /** Makes the service's instruments. */
   readonly metrics: (gauges: OrderGauges) => OrderMetrics;
 }

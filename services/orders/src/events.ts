@@ -6,7 +6,6 @@ import {
   type OrderConfirmedEvent,
   type OrderConfirmedV2Event,
 } from '@shop/kit/events.ts';
-import type { Flags } from '@shop/kit/flags.ts';
 import type { Saga } from './saga/saga.ts';
 
 export type ConfirmationEvent = OrderConfirmedEvent | OrderConfirmedV2Event;
@@ -29,16 +28,8 @@ const versions: Readonly<Record<EventType, (saga: Saga, time: Date) => Confirmat
     }),
 };
 
-/**
- * The versions to publish for an order: the first one always, the second beside it while its flag is on for the order's id.
- * The id, not the Idempotency-Key: every order has one, recovery in another instance knows it, and a repeat with the same key
- * is the same order.
- */
-export async function eventVersions(
-  flags: Pick<Flags, 'isOn'>,
-  orderId: string,
-): Promise<readonly [EventType, ...EventType[]]> {
-  const both = await flags.isOn('publish-order-confirmed-v2', orderId);
+/** The versions to publish for an order: the first one always, the second beside it while its flag is on for the order. */
+export function eventVersions(both: boolean): readonly [EventType, ...EventType[]] {
   return both ? [ORDER_CONFIRMED, ORDER_CONFIRMED_V2] : [ORDER_CONFIRMED];
 }
 

@@ -4,6 +4,7 @@ import { edges } from '@shop/kit/edges.ts';
 
 import type { Failpoint } from '@shop/kit/failpoints.ts';
 import { DatabaseUnavailableError, messageOf } from '@shop/kit/failures.ts';
+import { createFlagOutcomes } from '@shop/kit/flag-outcomes.ts';
 import type { Flags } from '@shop/kit/flags.ts';
 import type { Logger } from '@shop/kit/logger.ts';
 import { pause } from '@shop/kit/pause.ts';
@@ -62,12 +63,13 @@ export interface SagaRunnerOptions {
   readonly gauges: OrderGauges;
   readonly logger: Logger;
   readonly failpoint: Failpoint<'orders'>;
-  readonly flags: Pick<Flags, 'isOn'>;
+  readonly flags: Pick<Flags, 'isOn'> & Partial<Pick<Flags, 'shareOn'>>;
   readonly stopping: AbortSignal;
 }
 
 export function createSagaRunner(options: SagaRunnerOptions): SagaRunner {
   const { database, owner, logger, gauges, failpoint } = options;
+  const flagOutcomes = createFlagOutcomes(options.flags);
   const active = new Map<string, Promise<unknown>>();
 
   /** Retries a save until the database responds, so that a short outage leaves no saga half done. */
@@ -108,16 +110,17 @@ export function createSagaRunner(options: SagaRunnerOptions): SagaRunner {
         saveWithRetry(before, after, deadline, () =>
           updateSaga(database, { before, after, owner, dueInMs: dueInMs(after) }),
         ),
-      async confirm(before, after) {
-        const versions = await eventVersions(options.flags, after.orderId);
-        const events = confirmationEvents(after, versions, new Date());
-        const traceParent = currentTraceParent();
-        return saveWithRetry(before, after, deadline, async () => {
-          const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });
-          HARNESS: await runCommitFailpoint(() => failpoint('order-confirmed:unacknowledged'));
-          return isOurs;
-        });
-      },
+      // The key is the id, not the Idempotency-Key: every order has one, and recovery in another instance knows it.
+      confirm: (before, after) =>
+        flagOutcomes.during('publish-order-confirmed-v2', after.orderId, async (both) => {
+          const events = confirmationEvents(after, eventVersions(both), new Date());
+          const traceParent = currentTraceParent();
+          return saveWithRetry(before, after, deadline, async () => {
+            const isOurs = await confirmSaga(database, { before, after, owner, events, traceParent });
+            HARNESS: await runCommitFailpoint(() => failpoint('order-confirmed:unacknowledged'));
+            return isOurs;
+          });
+        }),
       decided(saga) {
         const status = statusOf(saga.state);
         logger.info({ order_id: saga.orderId, status, ...(saga.reason && { reason: saga.reason }) }, 'order decided');

@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
 import { parseLine, type ReasonOptions, withReason, withRequiredReason } from '../reason.ts';
 import type { FlagSetOptions } from './run-flags.ts';
+import type { RolloutOptions } from './run-rollout.ts';
 
 const actingEffects = (exitCodes: string) =>
   effects(
@@ -42,6 +43,33 @@ export const register: Register = (program, deps) => {
     .action(async (name: string, options: FlagSetOptions) => {
       const { runFlagsSet } = await import('./run-flags.ts');
       await runFlagsSet(name, options, deps);
+    });
+
+  withReason(withCommonOptions(flags.command('rollout')))
+    .description(
+      'roll a flag out step by step, evaluated as a canary is: then it is on for all orders, or as it was',
+    )
+    .argument('<flag>', 'its name, as "flags ls" shows it')
+    .requiredOption('--plan <file>', 'a plan of a canary of the service that evaluates the flag')
+    .option('--during-chaos', 'although a fault is active')
+    .addHelpText(
+      'after',
+      effects(
+        'writes .shop/<project>/{flag-rollouts.jsonl,flags/flags.json,changes.jsonl}',
+        '0 (on for all orders), 1 (as it was, by what was observed; or as another command has it), 2, 4, 5 (as it was, as evidence was missing), 6 (a fault is active), 130 (interrupted, and as it was)',
+      ),
+    )
+    .action(async (name: string, options: RolloutOptions) => {
+      const { runFlagsRollout } = await import('./run-rollout.ts');
+      await runFlagsRollout(name, options, deps);
+    });
+
+  withCommonOptions(flags.command('rollouts'))
+    .description('list rollouts of flags and how they ended')
+    .addHelpText('after', effects('none, reads only', '0, 4'))
+    .action(async (options: CommonOptions) => {
+      const { runFlagsRollouts } = await import('./run-rollout.ts');
+      await runFlagsRollouts(options, deps);
     });
 
   withRequiredReason(withCommonOptions(flags.command('kill')))

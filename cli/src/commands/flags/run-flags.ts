@@ -16,8 +16,8 @@ import {
   withValue,
 } from '../../platform/flag-state.ts';
 import { readFlags, writeFlags } from '../../platform/flag-store.ts';
-import { suggestName } from '../../shared/suggest-name.ts';
 import type { ReasonOptions } from '../reason.ts';
+import { didYouMean, unknownFlag } from './unknown-flag.ts';
 
 /** One flag as `flags ls --json` has it. */
 interface FlagState {
@@ -172,18 +172,4 @@ function withoutRules(name: string, flag: FlagDefinition, file: string): FlagDef
     why: `${file}: flags.${name}.targeting`,
     next: `edit the file, or switch the flag off: "shopctl flags kill ${name} --reason TEXT"`,
   });
-}
-
-function unknownFlag(name: string): CliError {
-  return new CliError({
-    code: 'unknown_flag',
-    what: `there is no flag "${name}"${didYouMean(name)}`,
-    why: `the flags are ${flagNames.join(', ')}`,
-    next: 'see "shopctl flags ls"',
-  });
-}
-
-function didYouMean(name: string): string {
-  const suggestion = suggestName(name, flagNames);
-  return suggestion === undefined ? '' : `, did you mean "${suggestion}"?`;
 }

@@ -1,0 +1,154 @@
+import { join } from 'node:path';
+import { offDefinition } from '@shop/kit/flag-file.ts';
+import { isFlagName, flags as knownFlags } from '@shop/kit/flag-names.ts';
+import { CliError } from '../../errors.ts';
+import { createChangeLog } from '../../platform/change-log.ts';
+import { readJson, sendJson } from '../../platform/control-api.ts';
+import { flagFile, flagFolder } from '../../platform/flag-file.ts';
+import { describeReach, reachOf } from '../../platform/flag-state.ts';
+import { readFlags, writeFlags } from '../../platform/flag-store.ts';
+import { appendWhole, readLines, rotate } from '../../platform/line-file.ts';
+import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
+import { makeStateFolder } from '../../platform/state-folder.ts';
+import type { ExtensionContext, SupervisorExtension } from '../../platform/supervisor-extension.ts';
+import { systemClock } from '../../shared/clock.ts';
+import { createBackend } from '../../trace/backend.ts';
+import type { FlagRolloutRequest, FlagRolloutSummary } from './requests.ts';
+import type { FlagRollout, RolloutRecord } from './rollout.ts';
+import { type RolloutDeps, RolloutEngine } from './rollout-engine.ts';
+import { summaryOf } from './summary.ts';
+import { openVariantObserver, watchedGuards } from './variant-observer.ts';
+
+/** Type of the event with each change of a rollout; its subject is the flag. */
+const ROLLOUT_CHANGED = 'flag.rollout';
+
+/** One file has up to 16 MiB, some twenty rollouts of ten minutes; one older part is kept. */
+const MAX_BYTES = 16 * 1024 ** 2;
+
+/**
+ * The routes for rollouts of flags. `GET /v1/flag-rollouts`: FlagRolloutSummary[]. `POST /v1/flag-rollouts`: FlagRolloutRequest; its
+ * summary. `POST /v1/flag-rollouts/abort`: the summary, once the flag is as it was.
+ */
+export async function openFlagRollouts(context: ExtensionContext): Promise<SupervisorExtension> {
+  const { project, events, state } = context;
+  const report = (problem: string) => console.error(`supervisor: ${problem}`);
+  const file = flagFile(flagFolder(project));
+  const said = new Map<string, string>();
+  const engine = new RolloutEngine({
+    journal: openJournal(project.stateDir, report),
+    flags: storedFlags(file, createChangeLog(project, report)),
+    observe: (plan, flag) =>
+      openVariantObserver(
+        { plan, flag },
+        {
+          metrics: (names) => createBackend(state().telemetryUrl).metrics(names),
+          evaluators: () => evaluatorsOf(flag).map(({ name }) => name),
+          now: Date.now,
+        },
+      ),
+    onChange({ id, flag, isOver }, text) {
+      // What is missing is said once, and not with each number of requests.
+      if (said.get(id) === undefined || isOver || text.startsWith('on for')) events.add(ROLLOUT_CHANGED, flag, text);
+      said.set(id, text);
+    },
+    onProblem: report,
+    clock: systemClock,
+  });
+  await engine.recover();
+
+  function evaluatorsOf(flag: string) {
+    const service = isFlagName(flag) ? knownFlags[flag].service : undefined;
+    return state().instances.filter((one) => one.service === service);
+  }
+
+  async function start({ flag, plan, asked, duringChaos = false }: FlagRolloutRequest): Promise<FlagRollout> {
+    const { faults } = state();
+    assertNoStuckFaults(faults);
+    if (faults.length > 0 && !duringChaos)
+      throw faultActive(faults.map(({ fault, target }) => `${fault} on ${target}`));
+    const own = evaluatorsOf(flag);
+    if (own.length === 0 || own.some(({ status }) => status !== 'ready')) throw notReady(flag);
+    const { kind } = reachOf((await readFlags(file)).flags[flag] ?? offDefinition);
+    if (kind !== 'off' && kind !== 'share') throw notOff(flag, kind === 'rules' ? 'on by its rules' : kind);
+    const guards = plan.guards.filter((one) => watchedGuards.includes(one));
+    return engine.start({ flag, plan: { ...plan, guards }, asked });
+  }
+
+  const summary = (rollout: FlagRollout): FlagRolloutSummary => summaryOf(rollout, said.get(rollout.id));
+
+  return {
+    async handle(route, request, response) {
+      if (route === 'GET /v1/flag-rollouts') sendJson(response, engine.rollouts().map(summary));
+      else if (route === 'POST /v1/flag-rollouts') sendJson(response, summary(await start(await readJson(request))));
+      else if (route === 'POST /v1/flag-rollouts/abort')
+        sendJson(response, summary(await engine.abort('asked for by an operator')));
+      else return false;
+      return true;
+    },
+    activeFaults: () => [],
+    end: () => engine.end(),
+  };
+}
+
+function openJournal(stateDir: string, report: (problem: string) => void): RolloutDeps['journal'] {
+  const file = join(stateDir, 'flag-rollouts.jsonl');
+  return {
+    async append(record) {
+      await makeStateFolder(stateDir);
+      // A rollout that goes on has its beginning in one of the two parts.
+      if (record.kind === 'planned') await rotate(file, MAX_BYTES);
+      await appendWhole(file, `${JSON.stringify(record)}\n`);
+    },
+    async read() {
+      const { values, unreadable } = await readLines(file, parse);
+      for (const place of unreadable) report(`${place} is not a record of a rollout`);
+      return values;
+    },
+  };
+}
+
+function storedFlags(file: string, changes: ReturnType<typeof createChangeLog>): RolloutDeps['flags'] {
+  return {
+    read: async (flag) => (await readFlags(file)).flags[flag] ?? offDefinition,
+    async write(flag, definition, asked) {
+      const content = await readFlags(file);
+      const from = describeReach(reachOf(content.flags[flag] ?? offDefinition));
+      await writeFlags(file, { ...content, flags: { ...content.flags, [flag]: definition } });
+      await changes.append({ kind: 'flag', target: flag, from, to: describeReach(reachOf(definition)), ...asked });
+    },
+  };
+}
+
+function parse(line: string): RolloutRecord | undefined {
+  try {
+    const value = JSON.parse(line) as RolloutRecord;
+    return typeof value.run === 'string' && typeof value.kind === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function faultActive(faults: readonly string[]): CliError {
+  return new CliError({
+    code: 'deploy_during_fault',
+    what: 'a fault is active',
+    why: `${faults.join(', ')}: what it does would be taken for what the flag does`,
+    next: 'wait for its end, or add --during-chaos',
+  });
+}
+
+function notReady(flag: string): CliError {
+  return new CliError({
+    code: 'component_not_running',
+    what: `no service that evaluates ${flag} is ready`,
+    next: 'see "shopctl status"',
+  });
+}
+
+function notOff(flag: string, reach: string): CliError {
+  return new CliError({
+    code: 'invalid_rollout',
+    what: `${flag} cannot be rolled out: it is ${reach}`,
+    next: `switch it off first: "shopctl flags off ${flag}"`,
+  });
+}
