@@ -12,7 +12,16 @@ const read = (page: string) => readFileSync(join(folder, page), 'utf8');
 const HEADINGS = ['Meaning', 'Customer impact', 'First look', 'Decide', 'Actions', 'Escalate', 'False alarms'];
 
 /** Commands that act on other things than a platform in trouble. */
-const NO_OPERATION = ['up', 'down', 'deploy', 'flags on', 'flags rollout', 'flags set', 'alerts silence', 'alerts unsilence'];
+const NO_OPERATION = [
+  'up',
+  'down',
+  'deploy',
+  'flags on',
+  'flags rollout',
+  'flags set',
+  'alerts silence',
+  'alerts unsilence',
+];
 
 interface Alert {
   readonly name: string;

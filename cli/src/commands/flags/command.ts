@@ -46,9 +46,7 @@ export const register: Register = (program, deps) => {
     });
 
   withReason(withCommonOptions(flags.command('rollout')))
-    .description(
-      'roll a flag out step by step, evaluated as a canary is: then it is on for all orders, or as it was',
-    )
+    .description('roll a flag out step by step, evaluated as a canary is: then it is on for all orders, or as it was')
     .argument('<flag>', 'its name, as "flags ls" shows it')
     .requiredOption('--plan <file>', 'a plan of a canary of the service that evaluates the flag')
     .option('--during-chaos', 'although a fault is active')
