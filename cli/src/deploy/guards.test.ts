@@ -36,12 +36,15 @@ const calls = (error: string | undefined, count: number, port = 4001) =>
 async function begun({ points = [deadLetters(3)] }: { points?: readonly MetricPoint[] } = {}) {
   const platform = {
     now: 0,
-    points,
+    points: points as readonly MetricPoint[] | undefined,
     instances: [rabbitmq, instance('orders-1'), instance('orders-2', { crashes: 1 })],
   };
   const guards = createGuards({
     state: () => ({ instances: platform.instances, edges: [] }),
-    metrics: async () => platform.points,
+    metrics: async () => {
+      if (platform.points === undefined) throw new Error('read ECONNRESET');
+      return platform.points;
+    },
     now: () => platform.now,
   });
   await guards.begin('orders');
@@ -106,4 +109,24 @@ it('a platform with a broker whose dead letters were never known is not evaluate
   const { guards, check } = await begun({ points: [] });
   await check();
   await expect(guards.conclude()).rejects.toMatchObject({ why: { kind: 'evidence' } });
+});
+
+it('metrics that cannot be read for a moment trip nothing, and for ten seconds are missing evidence', async () => {
+  const { check, guards, platform } = await begun();
+  const { points } = platform;
+  platform.points = undefined;
+  await check();
+  platform.points = points;
+  platform.now = 20_000;
+  await check();
+  await guards.conclude();
+  platform.points = undefined;
+  await check();
+  platform.now = 29_999;
+  await check();
+  await expect(guards.conclude()).rejects.toMatchObject({ why: { kind: 'evidence' } });
+  platform.now = 30_000;
+  await expect(check()).rejects.toMatchObject({
+    why: { kind: 'evidence', text: 'the metrics could not be read for 10 s: read ECONNRESET' },
+  });
 });

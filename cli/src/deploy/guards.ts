@@ -1,4 +1,5 @@
 import { DEAD_LETTERS_QUEUE } from '@shop/kit/topology.ts';
+import { messageOf } from '../errors.ts';
 import type { MetricPoint } from '../otlp/metric-store.ts';
 import type { EdgeState, InstanceState, PlatformState } from '../platform/state.ts';
 import type { Guards } from './engine.ts';
@@ -18,6 +19,9 @@ const LOST_ATTEMPTS = 2;
 
 const NAMES = ['shop.queue.messages', 'http.client.request.duration', 'rpc.client.call.duration'];
 
+/** For how long the metrics may not be readable: one connection may break, or the machine be busy. In ms. */
+const BLIND_MS = 10_000;
+
 /** What is counted up, at one moment. */
 interface Counts {
   /** Undefined while the broker does not say. */
@@ -36,6 +40,21 @@ export function createGuards({ state, metrics, now }: GuardDeps): Guards {
   let hasSeenDeadLetters = false;
   let crashesBefore = new Map<string, number>();
   const unreadySince = new Map<string, number>();
+  let blindSince: number | undefined;
+
+  /** Undefined where they cannot be read now. Rejects with Trip where that has lasted too long. */
+  async function countsOrNothing(): Promise<Counts | undefined> {
+    try {
+      const found = await counts();
+      blindSince = undefined;
+      return found;
+    } catch (error) {
+      blindSince ??= now();
+      if (now() - blindSince >= BLIND_MS)
+        throw unobserved(`the metrics could not be read for ${BLIND_MS / 1_000} s: ${messageOf(error)}`);
+      return undefined;
+    }
+  }
 
   async function counts(): Promise<Counts> {
     const points = await metrics(NAMES);
@@ -56,6 +75,7 @@ export function createGuards({ state, metrics, now }: GuardDeps): Guards {
   return {
     async begin(name) {
       service = name;
+      blindSince = undefined;
       unreadySince.clear();
       crashesBefore = new Map(state().instances.map((one) => [one.name, one.crashes ?? 0]));
       before = await counts();
@@ -64,7 +84,9 @@ export function createGuards({ state, metrics, now }: GuardDeps): Guards {
     async check(instances) {
       for (const instance of state().instances) if (instances.includes(instance.name)) checkInstance(instance);
       if (before === undefined) return;
-      const { deadLetters, lost } = await counts();
+      const found = await countsOrNothing();
+      if (found === undefined) return;
+      const { deadLetters, lost } = found;
       hasSeenDeadLetters ||= deadLetters !== undefined;
       const added = (deadLetters ?? 0) - (before.deadLetters ?? 0);
       if (added > 0) throw tripped('dead-letters', `dead letters added: ${added}`);
@@ -74,6 +96,8 @@ export function createGuards({ state, metrics, now }: GuardDeps): Guards {
       if (broken > LOST_ATTEMPTS) throw tripped('attempts', `the connections of ${broken} calls of ${service} broke`);
     },
     async conclude() {
+      if (blindSince !== undefined && (await countsOrNothing()) === undefined)
+        throw unobserved('the metrics could not be read at the end of the deploy');
       const hasBroker = state().instances.some(({ name }) => name === 'rabbitmq');
       if (hasBroker && !hasSeenDeadLetters) throw unobserved('the number of dead letters was never known');
     },
