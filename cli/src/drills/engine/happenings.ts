@@ -3,7 +3,7 @@ import type { DrillEvent } from '../journal/records.ts';
 import type { ScheduledDecoy } from '../seal/draw.ts';
 import type { Envelope } from '../seal/envelope.ts';
 import type { Customers } from './customers.ts';
-import type { DrillPorts, Injected } from './ports.ts';
+import type { DrillPorts, Injected, Injection } from './ports.ts';
 
 export interface HappeningsOptions {
   readonly envelope: Envelope;
@@ -25,8 +25,8 @@ export interface Happenings {
   inject(): Promise<void>;
   /** Has the decoys come that follow this. */
   follow(after: ScheduledDecoy['after']): void;
-  /** Resolves with what could not be reverted, for people. */
-  revert(why: string): Promise<readonly string[]>;
+  /** Resolves with what could not be reverted, for people. `which`: all where it is left out. */
+  revert(why: string, which?: (injection: Injection) => boolean): Promise<readonly string[]>;
 }
 
 export function createHappenings(options: HappeningsOptions): Happenings {
@@ -65,10 +65,11 @@ export function createHappenings(options: HappeningsOptions): Happenings {
     );
   }
 
-  async function revert(why: string): Promise<readonly string[]> {
+  async function revert(why: string, which = (_: Injection) => true): Promise<readonly string[]> {
     const left: string[] = [];
     for (const one of injected.toReversed()) {
-      if (one.isReverted) continue;
+      const injection = scenario.inject[one.index];
+      if (one.isReverted || injection === undefined || !which(injection)) continue;
       one.isReverted = true;
       try {
         await one.injected.revert(why);

@@ -139,6 +139,21 @@ describe('a round', () => {
     expect([shop.faults.size, shop.done]).toEqual([0, ['inject fault for 8000', 'revert: its time was over']]);
   });
 
+  it('whose telemetry is lost has it back for the proof, and nothing else', async () => {
+    start('d503');
+    await pass(60);
+    shop.isCured = true;
+    round.fixed('ada');
+    await pass(75);
+    await round.done;
+    const reverts = journal.records().filter(({ type }) => type === 'reverted');
+    expect(reverts).toMatchObject([{ index: 0, why: 'the proof needs telemetry' }]);
+    expect(shop.done.filter((one) => one.startsWith('revert'))).toEqual([
+      'revert: the proof needs telemetry',
+      'revert: the round is over',
+    ]);
+  });
+
   it('has decoys at their times after the injection, the page and the acknowledgement', async () => {
     const decoy = (after: 'injection' | 'page' | 'ack', target: string) => ({
       after,

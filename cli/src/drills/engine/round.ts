@@ -2,14 +2,14 @@ import { CliError, messageOf } from '../../errors.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import type { DrillJournal } from '../journal/journal-file.ts';
 import { type EndReason, type Evidence, JOURNAL_VERSION } from '../journal/records.ts';
-import { noticedBy } from '../score/customers.ts';
+import { noticedBy, servedFrom } from '../score/customers.ts';
 import { rubric } from '../score/rubric.ts';
 import { commitmentOf } from '../seal/envelope.ts';
 import { startCustomers } from './customers.ts';
 import { createExemplars } from './exemplars.ts';
 import { createHappenings } from './happenings.ts';
 import { createOverdueCount } from './overdue.ts';
-import type { DrillPorts } from './ports.ts';
+import type { DrillPorts, Injection } from './ports.ts';
 import type { Hint, Round, RoundResult, RoundSettings, RoundStatus } from './round-types.ts';
 
 const TICK_MS = 1_000;
@@ -23,6 +23,8 @@ const FIXED_GRACE_MS = 15_000;
 /** A fault ends with its round; without one, so long after its limit. */
 const TTL_MARGIN_MS = 120_000;
 const MOST_LATE_SHARE = 0.05;
+
+const isTelemetryLoss = (one: Injection) => one.type === 'fault' && one.fault === 'telemetry-outage';
 
 const HINT_STAGES = ['detect', 'locate', 'mitigate'] as const;
 
@@ -153,9 +155,12 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
 
   /** It is fixed once customers were served for a minute from then on; what was sent before may fail at first. */
   async function lookAtCustomers(since: number): Promise<void> {
-    const now = elapsed();
-    const lastNoticed = noticed().findLast(({ outside }) => outside !== undefined)?.second.ms ?? 0;
-    if (now - Math.max(since, lastNoticed) >= rubric.mitigate.goodForMs + TICK_MS) {
+    const seen = noticed();
+    const lastNoticed = seen.findLast(({ outside }) => outside !== undefined)?.second.ms ?? 0;
+    // As the score counts it: seconds are some milliseconds early or late.
+    if (servedFrom(seen, since) !== undefined) {
+      // No operator ends it, and a proof is a trace.
+      await happenings.revert('the proof needs telemetry', isTelemetryLoss);
       journal.write({ type: 'proof', ...(await ports.prove()) });
       finish('fixed', 'customers were served for a minute');
     } else if (lastNoticed > since + FIXED_GRACE_MS) {

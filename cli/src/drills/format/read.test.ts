@@ -104,7 +104,7 @@ describe('a scenario', () => {
       'a wait for nothing',
       'wait page',
       'wait long',
-      /reference\[0\]: expected "wait page" or "wait 10s", got "wait long"/,
+      /reference\[0\]: expected "wait page", "wait page NAME" or "wait 10s", got "wait long"/,
     ],
     [
       'a replica of no service',

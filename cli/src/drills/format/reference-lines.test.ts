@@ -6,6 +6,10 @@ import { parseReferenceLine, placeholderIn } from './reference-lines.ts';
 describe('a line of a reference solution', () => {
   it.each([
     ['wait page', { kind: 'wait-page', text: 'wait page' }],
+    [
+      'wait page QueueNotDraining',
+      { kind: 'wait-page', text: 'wait page QueueNotDraining', alert: 'QueueNotDraining' },
+    ],
     ['wait 65s', { kind: 'wait', text: 'wait 65s', ms: 65_000 }],
   ])('%s is a wait', (line, expected) => {
     expect(parseReferenceLine(line)).toEqual(expected);
@@ -20,8 +24,8 @@ describe('a line of a reference solution', () => {
   });
 
   it.each([
-    ['wait', 'expected "wait page" or "wait 10s", got "wait"'],
-    ['wait page soon', 'expected "wait page"'],
+    ['wait', 'expected "wait page", "wait page NAME" or "wait 10s", got "wait"'],
+    ['wait page or so', 'expected "wait page"'],
     ['drill note "open', 'a quote does not end'],
     ['outbox redrive @gone', 'unknown placeholder "@gone": one of @failed, '],
     [' ', 'the line is empty'],

@@ -27,7 +27,7 @@ const MACHINERY: readonly Marker[] = [
   { what: 'a toxic', pattern: /\btoxics?\b|"toxicity"/i },
   { what: 'an injection', pattern: /\binject(ed|ion|ing)\b|\bchaos\.\w+/i },
   { what: 'a connection of a fault', pattern: /shopctl-chaos/i },
-  { what: 'a seeded bug', pattern: /seeded.?bug/i },
+  { what: 'a seeded bug', pattern: /seeded bug|"seededBugs?": ?(\[\s*)?"/i },
   { what: 'a frozen process', pattern: /is frozen|state T\b/ },
   { what: 'a decoy', pattern: /\bdecoy\b/i },
 ];

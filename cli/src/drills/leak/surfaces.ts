@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { callJson, createControlClient } from '../../platform/control-client.ts';
+import { currentRoundFile } from '../../platform/current-round.ts';
 import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { createBackend } from '../../trace/backend.ts';
@@ -39,8 +41,8 @@ const COMMANDS: readonly string[] = [
 const ROUTES = ['/v1/state', '/v1/drill', '/v1/deploys', '/v1/pager', '/v1/chaos'];
 
 const HTTP_LIMIT_MS = 10_000;
-/** Data of servers: no text. */
-const DATA_FOLDERS = new Set(['postgres', 'rabbitmq', 'prometheus']);
+/** Data of servers, which is no text, and what a validation keeps. */
+const OTHER_FOLDERS = new Set(['postgres', 'rabbitmq', 'prometheus', 'drill-trials']);
 const TEXT_FILE = /\.(json|jsonl|log|txt|yaml|conf)(\.1)?$|^current$/;
 
 export interface Surfaces {
@@ -51,41 +53,58 @@ export interface Surfaces {
   readonly signal: AbortSignal;
 }
 
-/** What a trainee can see of a round that is on, by surface. One that cannot be read is empty, and says why. */
+/**
+ * What a trainee can see of a round that is on, by surface. One that cannot be read, or not before the round is over, has the reason in place
+ * of its text.
+ */
 export async function readSurfaces({ round, project, operator, signal }: Surfaces): Promise<readonly SurfaceText[]> {
-  const texts: SurfaceText[] = [];
-  const read = async (surface: string, work: () => Promise<string>) => {
+  const isOn = () => existsSync(currentRoundFile(project));
+  const read = async (surface: string, work: () => Promise<string>): Promise<SurfaceText> => {
     signal.throwIfAborted();
-    texts.push({ surface, text: await work().catch((error: unknown) => `not read: ${messageOf(error)}`) });
+    const text = await work().catch((error: unknown) => `${UNREAD}${messageOf(error)}`);
+    return { surface, text: isOn() ? text : `${UNREAD}the round was over` };
   };
-  for (const command of COMMANDS) {
-    await read(`shopctl ${command}`, async () => {
-      const { stdout, complaint = '' } = await operator.run(command.split(' '));
-      // A refusal is read as well.
-      return `${stdout}\n${complaint}`;
-    });
-  }
-  for (const path of ROUTES) {
-    const request = { project, method: 'GET', path, signal: AbortSignal.timeout(HTTP_LIMIT_MS) };
-    await read(`GET ${path}`, async () => JSON.stringify(await callJson(request)));
-  }
+  const files = await textFiles(project.stateDir, { round });
+  const texts = [
+    ...(await Promise.all(
+      files.map((file) => read(`file ${file}`, () => readFile(join(project.stateDir, file), 'utf8'))),
+    )),
+    ...(await Promise.all(ROUTES.map((path) => read(`GET ${path}`, () => routeText(project, path))))),
+  ];
   const state = await createControlClient(project).state();
-  await read('GET /v1/events', () => eventsOf(project));
-  await read('GET /metrics', () => textOf(`${state.telemetryUrl}/metrics`, signal));
-  await read('GET /api/traces', () => tracesOf(state, signal));
-  await read('command lines of processes', () => commandLines(state));
-  for (const file of await textFiles(project.stateDir)) {
-    const name = relative(project.stateDir, file);
-    // An earlier round was revealed.
-    if (name.startsWith('drills/') && !name.includes(round) && name !== 'drills/current') continue;
-    await read(`file ${name}`, () => readFile(file, 'utf8'));
-  }
+  texts.push(
+    await read('GET /v1/events', () => eventsOf(project)),
+    await read('GET /metrics', () => textOf(`${state.telemetryUrl}/metrics`, signal)),
+    await read('GET /api/traces', () => tracesOf(state, signal)),
+    await read('command lines of processes', () => commandLines(state)),
+  );
+  const waiting = [...COMMANDS];
+  const work = async () => {
+    for (let command = waiting.shift(); command !== undefined; command = waiting.shift()) {
+      texts.push(await read(`shopctl ${command}`, commandText(command, operator)));
+    }
+  };
+  await Promise.all(Array.from({ length: COMMANDS_AT_A_TIME }, work));
   return texts;
+}
+
+const UNREAD = 'not read: ';
+const COMMANDS_AT_A_TIME = 3;
+
+const commandText = (command: string, operator: Operator) => async () => {
+  const { stdout, complaint = '' } = await operator.run(command.split(' '));
+  // A refusal is read as well.
+  return `${stdout}\n${complaint}`;
+};
+
+async function routeText(project: Project, path: string): Promise<string> {
+  const request = { project, method: 'GET', path, signal: AbortSignal.timeout(HTTP_LIMIT_MS) };
+  return JSON.stringify(await callJson(request));
 }
 
 /** Those that could not be read prove nothing. */
 export function unread(texts: readonly SurfaceText[]): readonly string[] {
-  return texts.filter(({ text }) => text.startsWith('not read: ')).map(({ surface, text }) => `${surface}: ${text}`);
+  return texts.filter(({ text }) => text.startsWith(UNREAD)).map(({ surface, text }) => `${surface}: ${text}`);
 }
 
 async function textOf(url: string, signal: AbortSignal): Promise<string> {
@@ -126,12 +145,15 @@ async function commandLines({ instances }: PlatformState): Promise<string> {
   return (await Promise.all(lines)).join('\n');
 }
 
-async function textFiles(folder: string): Promise<readonly string[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
+/** Paths relative to the folder. Earlier rounds were revealed, and trials are not a trainee's. */
+async function textFiles(folder: string, { round, below = '' }: { round: string; below?: string }): Promise<string[]> {
+  const entries = await readdir(join(folder, below), { withFileTypes: true });
   const found = entries.map(async (entry) => {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) return DATA_FOLDERS.has(entry.name) ? [] : textFiles(path);
-    return entry.isFile() && TEXT_FILE.test(entry.name) ? [path] : [];
+    const { name } = entry;
+    const path = join(below, name);
+    if (!entry.isDirectory()) return entry.isFile() && TEXT_FILE.test(name) ? [path] : [];
+    const isRead = below === 'drills' ? name === round : !OTHER_FOLDERS.has(name);
+    return isRead ? textFiles(folder, { round, below: path }) : [];
   });
   return (await Promise.all(found)).flat();
 }

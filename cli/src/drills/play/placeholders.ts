@@ -24,9 +24,7 @@ type Look = (operator: Operator, of: string | undefined) => Promise<readonly str
 const LOOKS: Readonly<Record<PlaceholderName, Look>> = {
   /** The trace of an order that failed: the database has it, or else a log line. */
   async failed(operator) {
-    const failed = (await ordersOf(operator)).find(
-      ({ status, reason, traceId }) => status === 'Cancelled' && !USUAL_REASONS.includes(reason) && traceId !== null,
-    );
+    const failed = (await ordersOf(operator)).find((order) => order.traceId !== null && isFailed(order));
     if (failed !== undefined) return [failed.traceId as string];
     const lines = await documents<LogLine>(operator, ['logs', 'gateway', 'orders', '--since', '30s']);
     const line = lines.findLast(({ level, trace_id }) => TROUBLE.includes(level ?? '') && trace_id !== undefined);
@@ -82,6 +80,7 @@ interface Order {
   readonly reason: string | null;
   readonly traceId: string | null;
   readonly createdAt: string;
+  readonly readAt: string;
   readonly decidedAt: string | null;
 }
 
@@ -110,6 +109,14 @@ interface AuditReport {
 }
 
 const ordersOf = (operator: Operator) => document<readonly Order[]>(operator, ['order', 'list', '--limit', ORDERS]);
+
+/** Cancelled without a reason of its customer, or open for longer than any order takes. */
+function isFailed({ status, reason, createdAt, readAt }: Order): boolean {
+  if (status === 'Cancelled') return !USUAL_REASONS.includes(reason);
+  return status === null && Date.parse(readAt) - Date.parse(createdAt) > LATE_MS;
+}
+
+const LATE_MS = 5_000;
 
 const tookMs = ({ createdAt, decidedAt }: Order) => Date.parse(decidedAt ?? createdAt) - Date.parse(createdAt);
 

@@ -61,7 +61,7 @@ it('ends where no page comes', async () => {
 });
 
 it('names the failed order of a trace, not one that is cancelled as usual', async () => {
-  const at = { createdAt: '2026-01-01T00:00:00Z', decidedAt: '2026-01-01T00:00:02Z' };
+  const at = { createdAt: '2026-01-01T00:00:00Z', decidedAt: '2026-01-01T00:00:02Z', readAt: '2026-01-01T00:00:03Z' };
   const { operator, ran } = anOperator({
     'order list': [
       { status: 'Cancelled', reason: 'payment declined', traceId: 'aa', ...at },
@@ -70,6 +70,26 @@ it('names the failed order of a trace, not one that is cancelled as usual', asyn
   });
   await played(['drill blame --evidence trace:@failed'], portsOf(operator));
   expect(ran.at(-1)).toBe('drill blame --evidence trace:bb');
+});
+
+it('names an order that is open for longer than any order takes', async () => {
+  const open = { status: null, reason: null, decidedAt: null, createdAt: '2026-01-01T00:00:00Z' };
+  const { operator, ran } = anOperator({
+    'order list': [
+      { ...open, traceId: 'aa', readAt: '2026-01-01T00:00:01Z' },
+      { ...open, traceId: 'bb', readAt: '2026-01-01T00:00:06Z' },
+    ],
+  });
+  await played(['drill blame --evidence trace:@failed'], portsOf(operator));
+  expect(ran.at(-1)).toBe('drill blame --evidence trace:bb');
+});
+
+it('waits for the page that is named, or for one of those that are awaited', async () => {
+  const pages = ['TelemetryLost', 'OutboxStalled'];
+  const ports = { ...portsOf(anOperator().operator, async () => pages), awaited: ['OutboxStalled'] };
+  const done = await played(['wait page', 'wait page TelemetryLost', 'wait page DeadLetters'], ports);
+  expect(done.map(({ played }) => played)).toEqual(['OutboxStalled', 'TelemetryLost', 'wait page DeadLetters']);
+  expect(done.at(-1)?.problem).toContain('no page came');
 });
 
 it('takes the trace of a log line, where no failed order was stored', async () => {

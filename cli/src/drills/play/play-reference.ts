@@ -9,8 +9,10 @@ import { resolvePlaceholder } from './placeholders.ts';
 export interface ReferencePorts {
   readonly clock: RunClock;
   readonly operator: Operator;
-  /** Names of the pages and tickets that fire, and that the solution waits for. */
+  /** Names of the pages and tickets that fire. */
   pages(): Promise<readonly string[]>;
+  /** What `wait page` waits for: another alert may fire as well. Default: any. */
+  readonly awaited?: readonly string[];
   readonly signal: AbortSignal;
   onPlayed?(line: PlayedLine): void;
 }
@@ -62,7 +64,7 @@ async function attempt(line: ReferenceLine, ports: ReferencePorts): Promise<Atte
       await clock.sleep(line.ms, signal);
       return { played: line.text };
     case 'wait-page': {
-      const names = await untilThere(() => firing(ports), PAGE_LIMIT_MS, ports);
+      const names = await untilThere(() => firing(line, ports), PAGE_LIMIT_MS, ports);
       if (names !== undefined) return { played: names.join(', ') };
       return { played: line.text, problem: `no page came in ${formatDuration(PAGE_LIMIT_MS)}` };
     }
@@ -77,8 +79,12 @@ async function attempt(line: ReferenceLine, ports: ReferencePorts): Promise<Atte
   }
 }
 
-async function firing({ pages }: ReferencePorts): Promise<readonly string[] | undefined> {
-  const names = await pages();
+async function firing(
+  { alert }: { readonly alert?: string },
+  { pages, awaited }: ReferencePorts,
+): Promise<readonly string[] | undefined> {
+  const isAwaited = (name: string) => (alert === undefined ? (awaited?.includes(name) ?? true) : name === alert);
+  const names = (await pages()).filter(isAwaited);
   return names.length === 0 ? undefined : names;
 }
 

@@ -119,9 +119,14 @@ function requestFor({ scenario, seed }: TrialOptions): StartRequest {
 async function play({ id }: ShownRound, seen: Seen, options: TrialOptions): Promise<void> {
   const { project, scenario, env, signal } = options;
   const operator = createOperator({ project, env, signal });
-  // Another alert may fire as well, and says nothing of what the solution is about.
-  const pages = async () => (await pagesOf(project)).filter((name) => scenario.pages.includes(name));
-  const ports = { clock: systemClock, operator, pages, signal, onPlayed: options.onPlayed };
+  const ports = {
+    clock: systemClock,
+    operator,
+    pages: () => pagesOf(project),
+    awaited: scenario.pages,
+    signal,
+    onPlayed: options.onPlayed,
+  };
   const look = async () => {
     seen.surfaces = await readSurfaces({ round: id, project, operator, signal });
   };
