@@ -41,7 +41,7 @@ const COMMANDS: readonly string[] = [
 const ROUTES = ['/v1/state', '/v1/drill', '/v1/deploys', '/v1/pager', '/v1/chaos'];
 
 const HTTP_LIMIT_MS = 10_000;
-/** Data of servers, which is no text, and what a validation keeps. */
+/** Files of servers, which are not text, and what a validation keeps. */
 const OTHER_FOLDERS = new Set(['postgres', 'rabbitmq', 'prometheus', 'drill-trials']);
 const TEXT_FILE = /\.(json|jsonl|log|txt|yaml|conf)(\.1)?$|^current$/;
 
