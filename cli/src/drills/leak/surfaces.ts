@@ -15,7 +15,7 @@ const COMMANDS: readonly string[] = [
   'status',
   'changes --since 30m',
   'alerts ls',
-  'counters',
+  'counters --once',
   'slo',
   'order list --limit 30',
   'saga ls',
