@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CommandDeps, type CommonOptions, effects, withCommonOptions } from '../../command-context.ts';
+import { mechanisms, plainComponents, scopes } from '../../drills/format/vocabulary.ts';
 import { parseDuration } from '../option-values.ts';
 import { parseLine } from '../reason.ts';
 import type { ActOptions, BlameOptions, HintOptions } from './run-drill-act.ts';
@@ -8,6 +9,7 @@ import type { DrillSealOptions } from './run-drill-seal.ts';
 import type { DrillStartOptions } from './run-drill-start.ts';
 
 const HIGHEST_LEVEL = 5;
+const HELP_WIDTH = 100;
 const ACTING = '0, 1 (no drill is on), 2, 4';
 
 const journaled = (exitCodes = ACTING) => effects('writes the journal of the round', exitCodes);
@@ -94,6 +96,7 @@ export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
     .requiredOption('--scope <scope>', 'all-orders, some-orders, one-replica, shipments-only, cancellations-only, none')
     .option('--evidence <reference...>', 'trace:ID, log:INSTANCE, alert:NAME, order:ID or change:ID')
     .addHelpText('after', journaled('0, 1 (no drill is on), 2 (an unknown word or evidence, no try left), 4'))
+    .addHelpText('after', vocabulary)
     .action(async (options: BlameOptions) => {
       const { runDrillBlame } = await import('./run-drill-act.ts');
       await runDrillBlame(options, deps);
@@ -159,6 +162,13 @@ export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
       const { runDrillHistory } = await import('./run-drill-debrief.ts');
       await runDrillHistory(options, deps);
     });
+}
+
+/** Every word that a diagnosis can have. */
+function vocabulary({ command }: { readonly command: Command }): string {
+  const lists = { Components: [...plainComponents, 'replica:orders-1'], Mechanisms: mechanisms, Scopes: scopes };
+  const lines = Object.entries(lists).map(([name, words]) => `${name}: ${words.join(', ')}.`);
+  return `\n${lines.map((line) => command.createHelp().boxWrap(line, HELP_WIDTH)).join('\n')}`;
 }
 
 /** What a round is to be. */

@@ -57,13 +57,18 @@ export async function runDrillBlame(options: BlameOptions, deps: CommandDeps): P
   deps.output.result(round, () => `the diagnosis is recorded, ${round.tries} of 3`);
 }
 
+/** More words than these are in the help alone. */
+const MOST_LISTED = 40;
+
 function requireWord(kind: string, word: string, words: readonly string[]): void {
   if (words.includes(word)) return;
-  const suggestion = suggestName(word, words);
+  // An edge or a database without its kind is the usual slip.
+  const suggestion = words.find((one) => one.endsWith(`:${word}`)) ?? suggestName(word, words);
   throw new CliError({
     code: 'invalid_argument',
     what: `unknown ${kind} "${word}"${suggestion ? `, did you mean "${suggestion}"?` : ''}`,
-    next: `see the ${kind}s in "shopctl drill blame --help"`,
+    next:
+      words.length > MOST_LISTED ? `see the ${kind}s in "shopctl drill blame --help"` : `one of ${words.join(', ')}`,
   });
 }
 

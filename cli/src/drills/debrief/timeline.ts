@@ -36,7 +36,7 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
     happenings: [
       lane('failure', failure),
       lane('customers', customerSpans(round)),
-      lane('pages', pageSpans(records, endMs)),
+      ...pageLanes(records, endMs),
       lane('looks', lookSpans(records)),
       lane('trainee', instants(timeline, 'you')),
       lane('round', instants(timeline, 'round')),
@@ -83,14 +83,15 @@ function customerSpans({ noticed }: Round): Span[] {
   return spans.map(({ from, to, label }) => span(from, to, label, 'bad'));
 }
 
-function pageSpans(records: readonly DrillRecord[], endMs: number): Span[] {
-  const pages = recordsOf(records, 'page');
-  return pages
-    .filter(({ state }) => state === 'firing')
-    .map(({ alert, ms }) => {
-      const resolved = pages.find((one) => one.alert === alert && one.state === 'resolved' && one.ms >= ms);
-      return span(ms, resolved?.ms ?? endMs, alert, 'warn');
-    });
+/** A lane for each alert: from its first page to when the last of it was resolved. */
+function pageLanes(records: readonly DrillRecord[], endMs: number): Lane[] {
+  const pages = Map.groupBy(recordsOf(records, 'page'), ({ alert }) => alert);
+  return [...pages].map(([alert, all], index) => {
+    const fired = all.filter(({ state }) => state === 'firing');
+    const resolved = all.filter(({ state }) => state === 'resolved');
+    const toMs = resolved.length < fired.length ? endMs : (resolved.at(-1)?.ms ?? endMs);
+    return lane(index === 0 ? 'pages' : '', [span(all[0]?.ms ?? 0, toMs, alert, 'warn')]);
+  });
 }
 
 /** What the trainee asked, without repetitions of one source within some seconds. */
