@@ -9,7 +9,6 @@ import {
   readBench,
   waitingRounds,
 } from '../../drills/bench/bench-journal.ts';
-import { openBenchPlace } from '../../drills/bench/bench-place.ts';
 import { type BenchRound, nameOf, planRounds, scenariosOf } from '../../drills/bench/plan.ts';
 import { playBenchRound } from '../../drills/bench/play-bench-round.ts';
 import { benchReport, benchSuites, renderBench } from '../../drills/bench/report.ts';
@@ -17,6 +16,7 @@ import { findScenario, readScenarios } from '../../drills/format/catalog.ts';
 import type { Scenario } from '../../drills/format/schema.ts';
 import { agentPlayer } from '../../drills/play/agent-player.ts';
 import { baselines } from '../../drills/play/baselines.ts';
+import { openOwnPlatform } from '../../drills/play/own-platform.ts';
 import type { Player } from '../../drills/play/player.ts';
 import { CliError } from '../../errors.ts';
 import { runOnPlatforms } from '../../experiments/run/run-on-platforms.ts';
@@ -102,7 +102,7 @@ function showPlan(rounds: readonly BenchRound[], { output }: CommandDeps): void 
         ['PLAYER', 'SCENARIO', 'ROUND', 'SEED'],
         rounds.map(({ player, scenario, round, seed }) => [player, scenario, String(round), seed]),
       ),
-      `${rounds.length} rounds`,
+      `${rounds.length} ${rounds.length === 1 ? 'round' : 'rounds'}`,
     ].join('\n'),
   );
 }
@@ -138,7 +138,7 @@ async function playAll(waiting: readonly BenchRound[], run: Run, command: Comman
   };
   await onOwnPlatforms(own, deps, async () => {
     const platforms = Math.min(options.platforms ?? (await platformsFor()), waiting.length);
-    output.note(`${waiting.length} rounds on ${platforms} platforms, run ${start.runId}`);
+    output.note(`rounds: ${waiting.length}, platforms: ${platforms}, run ${start.runId}`);
     const scenarioOf = (round: BenchRound) => findScenario(scenarios, round.scenario);
     await runOnPlatforms(waiting, {
       platforms,
@@ -157,7 +157,7 @@ async function playAll(waiting: readonly BenchRound[], run: Run, command: Comman
             signal,
             say: (line) => labelled.note(`${nameOf(round)}: ${line}`),
           });
-        return openBenchPlace({ project, number, output: labelled, scenarioOf, play }, deps);
+        return openOwnPlatform({ project, number, output: labelled, scenarioOf, play }, deps);
       },
       mayGoOn: ({ isQuiet }) => isQuiet,
       nameOf,

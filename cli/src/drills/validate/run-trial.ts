@@ -3,7 +3,6 @@ import { messageOf } from '../../errors.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { pollFor } from '../../shared/wait-until.ts';
 import type { Scenario } from '../format/schema.ts';
 import { recordsOf } from '../journal/records.ts';
 import { findLeaks, type SurfaceText } from '../leak/find-leaks.ts';
@@ -12,6 +11,7 @@ import { operationsBack, readOperatorState } from '../live/restore.ts';
 import { createOperator } from '../play/operator.ts';
 import { type PlayedLine, playReference } from '../play/play-reference.ts';
 import { type PlayedRound, pagesOf, playRound } from '../play/play-round.ts';
+import { untilQuiet } from '../play/until-quiet.ts';
 import type { ShownRound, StartRequest } from '../requests.ts';
 import { isScore, scoreOf } from '../score/score.ts';
 import { check, evaluateRound } from './evaluate.ts';
@@ -31,9 +31,6 @@ export interface TrialOptions {
 
 /** Longer than any solution takes, shorter than a person would, ms. */
 const LIMIT_MS = 480_000;
-/** Alerts of an earlier round may fire for so long after it: they look back, ms. */
-const QUIET_LIMIT_MS = 600_000;
-const LOOK_EVERY_MS = 1_000;
 /** Decoys are drawn from this level on, so a round without a failure that has some is played at it. */
 const [LOWEST_LEVEL, LEVEL_OF_DECOYS] = [1, 3];
 const PLAYER = 'reference';
@@ -140,12 +137,6 @@ async function play({ id }: ShownRound, seen: Seen, options: TrialOptions): Prom
   }
   // It would go on until its limit.
   if (failed !== undefined) await operator.run(['drill', 'give-up']);
-}
-
-/** Until no page and no ticket fires. A round that begins with one is void, which says so. */
-async function untilQuiet(project: Project, signal: AbortSignal): Promise<void> {
-  const look = async () => ((await pagesOf(project)).length === 0 ? true : undefined);
-  await pollFor(look, { limitMs: QUIET_LIMIT_MS, everyMs: LOOK_EVERY_MS, signal });
 }
 
 async function stateOf(project: Project) {

@@ -4,23 +4,23 @@ import { type EphemeralPlatform, startEphemeral } from '../../experiments/run/ep
 import type { MeasuringPlace } from '../../experiments/run/run-on-platforms.ts';
 import type { Project } from '../../platform/project.ts';
 import type { Scenario } from '../format/schema.ts';
-import type { BenchRecord } from './bench-journal.ts';
-import type { BenchRound } from './plan.ts';
 
-export interface BenchPlaceOptions {
-  /** Whose bench this is. */
+export interface OwnPlatformOptions<Item, Played> {
+  /** Whose rounds these are. */
   readonly project: Project;
   readonly number: number;
   readonly output: CommandDeps['output'];
-  scenarioOf(round: BenchRound): Scenario;
-  play(round: BenchRound, on: Project): Promise<BenchRecord>;
+  scenarioOf(item: Item): Pick<Scenario, 'needs'>;
+  play(item: Item, on: Project): Promise<Played>;
 }
 
 const NEEDS: PlatformNeeds = { failpoints: false, replicas: {}, env: {}, 'seeded-bugs': [], alerts: true };
 
-/** A platform on which rounds are played one after the other, which is replaced for another number of replicas. */
-export function openBenchPlace(options: BenchPlaceOptions, deps: CommandDeps): MeasuringPlace<BenchRound, BenchRecord> {
-  const { project, number, output, scenarioOf, play } = options;
+/** A platform on which rounds are played one after the other. It is started by the first one, and replaced for another number of replicas. */
+export function openOwnPlatform<Item, Played>(
+  { project, number, output, scenarioOf, play }: OwnPlatformOptions<Item, Played>,
+  deps: CommandDeps,
+): MeasuringPlace<Item, Played> {
   let platform: EphemeralPlatform | undefined;
   let replicas = '';
   const close = async () => {
@@ -29,13 +29,13 @@ export function openBenchPlace(options: BenchPlaceOptions, deps: CommandDeps): M
     await ended?.end(output);
   };
   return {
-    async measure(round) {
-      const { needs } = scenarioOf(round);
+    async measure(item) {
+      const { needs } = scenarioOf(item);
       const wanted = JSON.stringify(needs.replicas);
       if (replicas !== wanted) await close();
       replicas = wanted;
       platform ??= await startEphemeral(project, { ...NEEDS, replicas: needs.replicas }, { ...deps, output }, number);
-      return play(round, platform.project);
+      return play(item, platform.project);
     },
     close,
   };
