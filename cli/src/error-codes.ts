@@ -293,6 +293,11 @@ export const errorCodes = {
     meaning: 'a [plan of a canary](canary.md#a-plan) is not valid, or its file cannot be read',
     action: 'correct the file; `shopctl deploy plan --example` prints one',
   },
+  plan_out_of_reach: {
+    exitCode: usage,
+    meaning: 'the requests of a plan cannot come within its limit at the present rate',
+    action: 'change the plan, raise the load, or add `--force`',
+  },
   deploy_active: {
     exitCode: usage,
     meaning: 'a deploy is not over',

@@ -4,7 +4,7 @@ import { callJson, createControlClient } from '../platform/control-client.ts';
 import type { Project } from '../platform/project.ts';
 import type { DeployAction } from './engine.ts';
 import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
-import { type DeployRun, isOver } from './run.ts';
+import { type DatedVerdict, type DeployRun, isOver } from './run.ts';
 
 const POLL_MS = 200;
 
@@ -18,8 +18,12 @@ export interface DeployClient {
   unpin(
     request: Pick<RollbackRequest, 'service' | 'asked'>,
   ): Promise<{ readonly changed: boolean; readonly from?: string }>;
-  /** Resolves with its end; `onChange` is called with what happens until then. */
-  follow(id: string, onChange: (run: DeployRun) => void): Promise<DeployRun>;
+  /** Resolves with its end, or when an operator has to decide; `onChange` is called with what happens until then. */
+  follow(
+    id: string,
+    onChange: (run: DeployRun, progress: DatedVerdict | undefined) => void,
+    options?: { readonly untilHeld?: boolean },
+  ): Promise<DeployRun>;
 }
 
 export function createDeployClient(project: Project): DeployClient {
@@ -36,14 +40,16 @@ export function createDeployClient(project: Project): DeployClient {
     act: (action) => call('POST', `/${action}`, {}),
     rollBack: (request) => call('POST', '/rollback', request),
     unpin: (request) => call('POST', '/unpin', request),
-    async follow(id, onChange) {
+    async follow(id, onChange, { untilHeld = false } = {}) {
       let seen = '';
       for (;;) {
-        const run = (await list()).runs.find((one) => one.id === id);
+        const { runs, progress } = await list();
+        const run = runs.find((one) => one.id === id);
         if (run === undefined) throw lost(id);
-        const now = JSON.stringify(run);
-        if (now !== seen) onChange(run);
+        const now = JSON.stringify([run, progress]);
+        if (now !== seen) onChange(run, progress);
         seen = now;
+        if (untilHeld && run.state === 'held') return run;
         // The old set is removed after the end.
         if (isOver(run.state) && (await list()).current !== id) return run;
         await delay(POLL_MS);

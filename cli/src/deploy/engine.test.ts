@@ -4,151 +4,35 @@
  */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FleetMember } from '../platform/fleet.ts';
-import type { NamedMember } from '../platform/platform.ts';
-import type { Release } from '../platform/release.ts';
 import type { FleetControl } from '../platform/supervisor-extension.ts';
-import { DeployEngine, type DeployPlan, type EngineDeps } from './engine.ts';
-import type { DeployJournal } from './journal.ts';
-import { type DeployRun, isOver, type JournalRecord, type Strategy, transitions } from './run.ts';
+import type { DeployEngine, DeployPlan } from './engine.ts';
+import { type DeployRun, isOver, transitions } from './run.ts';
+import {
+  anEngine,
+  aPlan,
+  aWorld,
+  clockOf,
+  deploy,
+  ended,
+  exitGuard,
+  fleetOf,
+  Killed,
+  member,
+  NEW,
+  serving,
+  theTerms,
+  type World,
+} from './testing/world.ts';
 import { tripped, unobserved } from './trip.ts';
-
-const release = (version: string): Release => ({ version, folder: version, digest: version, seededBugs: [], env: {} });
-const OLD = release('1.0.0');
-const NEW = release('1.1.0');
-const SERVICE = 'orders';
-
-/** What is on disk: it outlives a process. */
-interface Disk {
-  readonly records: JournalRecord[];
-  recorded: Release | undefined;
-}
-
-/** The end of the process: nothing after it happens. */
-class Killed extends Error {}
-
-interface World {
-  readonly disk: Disk;
-  members: NamedMember[];
-  /** Steps so far, of the fleet and of the journal. */
-  steps: number;
-  killAt: number;
-  readonly log: string[];
-}
-
-function aWorld(replicas = 2): World {
-  const members = Array.from({ length: replicas }, (_, index) => member(index + 1, undefined));
-  return { disk: { records: [], recorded: undefined }, members, steps: 0, killAt: Infinity, log: [] };
-}
-
-function member(number: number, own: Release | undefined, weight = 100): NamedMember {
-  return { name: `${SERVICE}-${number}`, number, track: 'stable', weight, ...(own && { release: own }) };
-}
-
-/** A step of the process; a process that was killed never comes to the next one. */
-async function step(world: World, what: string): Promise<void> {
-  world.steps += 1;
-  if (world.steps >= world.killAt) throw new Killed();
-  world.log.push(what);
-}
-
-function fleetOf(world: World): FleetControl {
-  return {
-    admit: async () => {},
-    fleetOf: () => world.members,
-    releaseOf: () => world.disk.recorded,
-    async stage(_service, count, like, signal) {
-      await step(world, 'stage');
-      signal.throwIfAborted();
-      const first = Math.max(...world.members.map(({ number }) => number)) + 1;
-      const added = Array.from({ length: count }, (_, index): NamedMember => {
-        const number = first + index;
-        return { name: `${SERVICE}-${number}`, ...(like as FleetMember), number, weight: 0 };
-      });
-      world.members = [...world.members, ...added];
-      return added.map(({ name }) => name);
-    },
-    async weigh(_service, weights) {
-      await step(world, 'weigh');
-      world.members = world.members.map((one) => ({ ...one, weight: weights[one.name] ?? one.weight }));
-    },
-    async replace(_service, name, own, signal) {
-      await step(world, `replace ${name}`);
-      signal.throwIfAborted();
-      world.members = world.members.map((one) => (one.name === name ? member(one.number, own, one.weight) : one));
-    },
-    async unstage(_service, names) {
-      await step(world, 'unstage');
-      world.members = world.members.filter(({ name }) => !names.includes(name));
-    },
-    async adopt(_service, own) {
-      await step(world, 'adopt');
-      world.disk.recorded = own;
-    },
-  };
-}
-
-function journalOf(world: World): DeployJournal {
-  return {
-    async append(...records) {
-      await step(world, records.map((one) => (one.kind === 'state' ? one.state : one.kind)).join());
-      world.disk.records.push(...records);
-    },
-    read: async () => world.disk.records,
-  };
-}
-
-function anEngine(world: World, changes: Partial<EngineDeps> = {}): DeployEngine {
-  return new DeployEngine({
-    fleet: fleetOf(world),
-    journal: journalOf(world),
-    guards: { begin: async () => undefined, check: async () => undefined, conclude: async () => undefined },
-    stable: async () => ({ kept: OLD, restored: async () => world.disk.recorded }),
-    preflight: async () => 'five orders',
-    compare: async () => '20 messages',
-    onChange: () => undefined,
-    onProblem: () => undefined,
-    clock: { now: () => 0, date: () => new Date(0), sleep: async (_ms, signal) => signal.throwIfAborted() },
-    ...changes,
-  });
-}
-
-const aPlan = (changes: Partial<DeployPlan> = {}): DeployPlan => ({
-  service: SERVICE,
-  strategy: 'rolling',
-  source: 'HEAD',
-  version: NEW.version,
-  keepMs: 500,
-  asked: { by: { user: 'anna', source: 'command line' } },
-  isPublic: false,
-  build: async () => NEW,
-  ...changes,
-});
-
-/** Waits for the end of the deploy that was begun. */
-async function ended(engine: DeployEngine): Promise<DeployRun> {
-  await expect.poll(() => engine.current, { interval: 1 }).toBeUndefined();
-  return engine.runs().at(-1) as DeployRun;
-}
-
-async function deploy(engine: DeployEngine, plan = aPlan()): Promise<DeployRun> {
-  await engine.start(plan);
-  return ended(engine);
-}
-
-/** What serves, by release: every call reaches one of these. */
-const serving = ({ members }: World) =>
-  members.filter(({ weight }) => weight > 0).map(({ release: own }) => own?.version ?? 'built');
 
 let world: World;
 beforeEach(() => {
   world = aWorld();
 });
 
-const both: readonly Strategy[] = ['rolling', 'blue-green'];
-
-describe.each(both)('a %s deploy', (strategy) => {
-  const plan = (changes: Partial<DeployPlan> = {}) => aPlan({ strategy, ...changes });
+describe.each(['rolling', 'blue-green', 'canary'] as const)('a %s deploy', (strategy) => {
+  const terms = strategy === 'canary' ? { canary: theTerms } : {};
+  const plan = (changes: Partial<DeployPlan> = {}) => aPlan({ strategy, ...terms, ...changes });
 
   it('has all replicas run the release, and records it at its end', async () => {
     expect(await deploy(anEngine(world), plan())).toMatchObject({ state: 'done', from: '1.0.0', to: '1.1.0' });
@@ -182,6 +66,7 @@ describe.each(both)('a %s deploy', (strategy) => {
       isBad ||= run.state === state;
     };
     const guards = { begin: async () => undefined, check, conclude: async () => undefined };
+    world.traffic = (_share, at) => ({ guards: [exitGuard(isBad ? 'tripped' : 'held', at)] });
     expect(await deploy(anEngine(world, { guards, onChange }), plan())).toMatchObject({
       state: 'rolled-back',
       cause: { guard: 'exit' },
@@ -344,15 +229,7 @@ describe('a deploy in the shadow', () => {
 describe('an operator', () => {
   const long = aPlan({ keepMs: 3_600_000 });
   const kept = (engine: DeployEngine) => expect.poll(() => engine.current?.state, { interval: 1 }).toBe('kept');
-  /** Sleeps end in a later turn, so that requests are served meanwhile. */
-  const clock = {
-    now: () => 0,
-    date: () => new Date(0),
-    sleep: (_ms: number, signal: AbortSignal) =>
-      new Promise<void>((resolve, reject) => {
-        setImmediate(() => (signal.aborted ? reject(signal.reason) : resolve()));
-      }),
-  };
+  const clock = clockOf(aWorld(), () => new Promise(setImmediate));
 
   it('ends the time in which it is watched', async () => {
     const engine = anEngine(world, { clock });

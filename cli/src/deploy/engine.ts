@@ -1,21 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { CliError, messageOf, toCliError } from '../errors.ts';
 import type { Asked } from '../platform/change-log.ts';
-import { FULL_WEIGHT } from '../platform/fleet.ts';
 import type { Release } from '../platform/release.ts';
 import type { FleetControl } from '../platform/supervisor-extension.ts';
 import { type RunClock, systemClock } from '../shared/clock.ts';
+import { replicasFor, weightsFor } from './analysis/weights.ts';
+import { Canary, type CanaryDeps, causeOfVerdict } from './canary.ts';
 import type { DeployJournal } from './journal.ts';
+import type { CanaryObserver } from './observe/seen.ts';
 import {
+  type CanaryTerms,
   type Cause,
+  type DatedVerdict,
   type DeployRun,
   type DeployState,
   isOver,
   type JournalRecord,
   runsIn,
   type Strategy,
+  type WeightsChange,
 } from './run.ts';
+import type { StableRelease } from './stable-release.ts';
 import { Trip } from './trip.ts';
+import { isSame, Work } from './work.ts';
 
 /** What a deploy is to do, with everything about it known but its bundles. */
 export interface DeployPlan {
@@ -30,14 +37,9 @@ export interface DeployPlan {
   readonly isPublic: boolean;
   /** Replicas end before their successors start (containers pass no port on), so one more serves meanwhile. */
   readonly isSurging?: boolean;
+  /** Of the strategy `canary`. */
+  readonly canary?: CanaryTerms;
   build(signal: AbortSignal): Promise<Release>;
-}
-
-/** What ran before, kept so that it can come back. */
-export interface StableRelease {
-  readonly kept: Release;
-  /** What to run to have it again; undefined: what the clone has built, where that is the same still. */
-  restored(): Promise<Release | undefined>;
 }
 
 /** Watches what a deploy does to the platform, from `begin` on. */
@@ -53,6 +55,7 @@ export interface EngineDeps {
   readonly fleet: FleetControl;
   readonly journal: DeployJournal;
   readonly guards: Guards;
+  readonly canary: CanaryDeps;
   stable(service: string): Promise<StableRelease>;
   /** Orders through these instances. Rejects with Trip. */
   preflight(
@@ -66,8 +69,14 @@ export interface EngineDeps {
   onProblem(message: string): void;
   readonly clock?: RunClock;
   readonly checkEveryMs?: number;
+  /** How often a canary is evaluated. */
+  readonly lookEveryMs?: number;
 }
 
+/** What is left to the release of before while a canary that was promoted is watched: so its failures can be compared. */
+export const KEPT_SHARE = 0.05;
+
+const LOOK_EVERY_MS = 1_000;
 const CHECK_EVERY_MS = 250;
 
 /** What operators do to a deploy that is not over. */
@@ -78,7 +87,9 @@ interface Current {
   readonly id: string;
   readonly over: AbortController;
   isPaused: boolean;
+  /** By an operator. */
   isPromoted: boolean;
+  canary?: Canary;
   readonly done: Promise<void>;
 }
 
@@ -127,6 +138,11 @@ export class DeployEngine {
     return id === undefined ? undefined : this.#run(id);
   }
 
+  /** What was found of its canary in the last look. */
+  get progress(): DatedVerdict | undefined {
+    return this.#current?.canary?.last;
+  }
+
   /** Begins a deploy, and resolves when it is on disk. Throws CliError (2) while another one is not over. */
   async start(plan: DeployPlan, { supersede = false } = {}): Promise<DeployRun> {
     if (supersede)
@@ -138,9 +154,10 @@ export class DeployEngine {
     const current: Current = { id, over, isPaused: false, isPromoted: false, done: begun.promise };
     this.#current = current;
     try {
-      const { service, strategy, source, version: to, keepMs, asked } = plan;
+      const { service, strategy, source, version: to, keepMs, asked, canary } = plan;
       const from = (await this.#deps.stable(service)).kept.version;
-      await this.#append({ kind: 'planned', service, strategy, source, from, to, keepMs, asked }, id);
+      const terms = { service, strategy, source, from, to, keepMs, asked, ...(canary && { canary }) };
+      await this.#append({ kind: 'planned', ...terms }, id);
     } catch (error) {
       this.#current = undefined;
       begun.resolve();
@@ -161,8 +178,8 @@ export class DeployEngine {
     if (action === 'abort') {
       await this.#rollBackCurrent({ kind: 'asked', text: 'asked for by an operator' });
     } else if (action === 'promote') {
-      if (state !== 'kept')
-        throw notNow(action, state, 'only what is kept can be promoted: its calls are on the new release');
+      if (!['analysis', 'held', 'kept'].includes(state))
+        throw notNow(action, state, 'only what clients reach can be promoted: a canary with a share, or what is kept');
       current.isPromoted = true;
       await this.#append({ kind: 'promoted' }, current.id);
     } else if (isPaused !== (action === 'pause')) {
@@ -218,21 +235,25 @@ export class DeployEngine {
   async #drive(plan: DeployPlan, current: Current): Promise<void> {
     const { id } = current;
     const work = new Work(plan, this.#deps.fleet);
+    const observer = plan.canary && this.#deps.canary.observe(plan.canary.plan);
     try {
-      await this.#carryOut(plan, current, work);
+      await this.#carryOut(plan, current, work, observer);
     } catch (error) {
       const cause = causeOf(current.over.signal.aborted ? current.over.signal.reason : error);
       await this.#undo(id, work, cause).catch((problem: unknown) => {
         // The journal cannot be written: the next start of the platform finds the deploy unfinished, and is on the release of before.
         this.#deps.onProblem(`the deploy ${id} could not be recorded: ${messageOf(problem)}`);
       });
+    } finally {
+      observer?.stop();
     }
   }
 
-  async #carryOut(plan: DeployPlan, current: Current, work: Work): Promise<void> {
+  async #carryOut(plan: DeployPlan, current: Current, work: Work, observer: CanaryObserver | undefined): Promise<void> {
     const { fleet, guards, stable, preflight } = this.#deps;
     const { service, strategy } = plan;
     const { id, over } = current;
+    await observer?.begin();
     await this.#to(id, 'building');
     const release = await plan.build(over.signal);
     work.before = await stable(service);
@@ -244,24 +265,150 @@ export class DeployEngine {
     const like = { release, track, ...(plan.isPublic && { isPrivate: true as const }) };
     await this.#guarded(current, work, async (signal) => {
       await this.#step(id, `start ${count} of ${service} beside the others`);
-      work.staged = await fleet.stage(service, count, like, signal);
+      await work.stage(count, like, signal);
       const found = await preflight({ service, instances: work.staged, track }, signal);
       await this.#step(id, found);
     });
-    await this.#to(id, 'shifting');
-    if (strategy === 'rolling') await this.#roll(release, current, work);
-    else {
-      await this.#gate(current, work);
-      await this.#step(id, `point all callers at ${work.staged.join(', ')}`);
-      await this.#guarded(current, work, () => work.shift());
+    if (plan.canary && observer) {
+      const { samples } = this.#deps.canary;
+      const now = () => this.#clock.date().getTime();
+      current.canary = new Canary({ observer, samples, now, run: () => this.#run(id) });
+      const rollout = { terms: plan.canary, canary: current.canary, observer, current, work, release };
+      await this.#evaluate(rollout);
+      await this.#keepCanary(rollout, plan.keepMs);
+    } else {
+      await this.#to(id, 'shifting');
+      if (strategy === 'rolling') await this.#roll(release, current, work);
+      else {
+        await this.#gate(current, work);
+        await this.#step(id, `point all callers at ${work.staged.join(', ')}`);
+        await this.#guarded(current, work, () => work.shift());
+      }
+      await this.#to(id, 'kept');
+      await this.#guarded(current, work, (signal) => this.#keep(plan.keepMs, current, signal));
     }
-    await this.#to(id, 'kept');
-    await this.#guarded(current, work, (signal) => this.#keep(plan.keepMs, current, signal));
     await guards.conclude();
     over.signal.throwIfAborted();
+    if (plan.canary) await work.relabel();
     await fleet.adopt(service, release);
     await this.#to(id, 'done');
-    if (strategy === 'blue-green') await this.#leaveOld(id, work);
+    if (strategy !== 'rolling') await this.#leaveOld(id, work);
+  }
+
+  /** The steps of the plan, up to the promotion. */
+  async #evaluate(rollout: Rollout): Promise<void> {
+    const { terms, observer, current, work, release } = rollout;
+    const { id, over } = current;
+    await this.#to(id, 'analysis');
+    if (terms.plan.baseline === 'fresh') {
+      await this.#step(id, 'start a replica of the release of before, of the same age');
+      await work.stageBaseline(over.signal);
+    }
+    await observer.start(work.arms());
+    for (const [index, { share }] of terms.plan.steps.entries()) {
+      await this.#grow(rollout, replicasFor(share, work.old.length));
+      await this.#weigh(rollout, { reason: 'step', step: index + 1, share });
+      if ((await this.#decided(rollout)) === 'promoted') break;
+    }
+    current.isPromoted = false;
+    await this.#to(id, 'shifting');
+    await this.#grow(rollout, work.old.length);
+    await this.#weigh(rollout, { reason: 'promoted', step: terms.plan.steps.length, share: 1 - KEPT_SHARE });
+    await work.unstageBaseline();
+    await this.#step(id, `promoted: ${work.staged.join(', ')} serve on, release ${release.version}`);
+  }
+
+  /** The calls that are left to the release of before go on to be compared. */
+  async #keepCanary(rollout: Rollout, keepMs: number): Promise<void> {
+    const { current, terms } = rollout;
+    const { id, over } = current;
+    await this.#to(id, 'kept');
+    let leftMs = keepMs;
+    while (!current.isPromoted && (leftMs > 0 || current.isPaused)) {
+      const dated = await this.#look(rollout);
+      if (dated.verdict.decision === 'rollback') {
+        await this.#append({ kind: 'verdict', ...dated }, id);
+        const cause = causeOfVerdict(dated.verdict);
+        if (terms.onFailure === 'rollback') throw new Trip(cause);
+        await this.#hold(rollout, cause, { isFrozen: true });
+        await this.#to(id, 'kept');
+        return;
+      }
+      await this.#clock.sleep(this.#lookEveryMs, over.signal);
+      if (!current.isPaused) leftMs -= this.#lookEveryMs;
+    }
+  }
+
+  /** As many replicas of the canary as its share takes. They are evaluated meanwhile. */
+  async #grow(rollout: Rollout, count: number): Promise<void> {
+    const { current, work, observer, terms } = rollout;
+    const missing = count - work.staged.length;
+    if (missing <= 0) return;
+    await this.#step(current.id, `start ${missing} more of the canary`);
+    const check = async () => {
+      // Frozen, it has all its time: what it saw is seen again in the next look.
+      if (work.hasCalls && terms.onFailure === 'rollback') await this.#condemnIfWorse(rollout);
+    };
+    await this.#guarded(current, work, (signal) => work.stageMore(missing, signal), check);
+    observer.arms(work.arms());
+  }
+
+  async #condemnIfWorse(rollout: Rollout): Promise<void> {
+    const dated = await this.#look(rollout);
+    if (dated.verdict.decision !== 'rollback') return;
+    await this.#append({ kind: 'verdict', ...dated }, rollout.current.id);
+    throw new Trip(causeOfVerdict(dated.verdict));
+  }
+
+  #look({ canary, current }: Rollout): Promise<DatedVerdict> {
+    current.over.signal.throwIfAborted();
+    return canary.look();
+  }
+
+  async #weigh({ current, work }: Rollout, change: Omit<WeightsChange, 'weights'>): Promise<void> {
+    const { id, over } = current;
+    over.signal.throwIfAborted();
+    const weights = weightsFor(change.share, work.arms(change.reason === 'promoted'));
+    const percent = Number((change.share * 100).toPrecision(6));
+    await this.#step(id, `${percent} % of the requests to ${work.staged.join(', ')}`);
+    await work.weigh(weights);
+    await this.#append({ kind: 'weights', ...change, weights }, id);
+  }
+
+  /** Waits until a step has what it needs. */
+  async #decided(rollout: Rollout): Promise<'step' | 'promoted'> {
+    const { current, terms } = rollout;
+    const { id, over } = current;
+    for (;;) {
+      const dated = await this.#look(rollout);
+      const { decision } = dated.verdict;
+      if (current.isPromoted) return 'promoted';
+      const isDecided = decision === 'rollback' || (!current.isPaused && decision !== 'hold');
+      if (isDecided) {
+        await this.#append({ kind: 'verdict', ...dated }, id);
+        if (decision === 'step') return 'step';
+        if (decision === 'promote') return 'promoted';
+        const cause = causeOfVerdict(dated.verdict);
+        const isFrozen = decision === 'rollback' && terms.onFailure === 'freeze';
+        if (!isFrozen && (decision === 'rollback' || terms.onInconclusive === 'rollback')) throw new Trip(cause);
+        await this.#hold(rollout, cause, { isFrozen });
+        return 'promoted';
+      }
+      await this.#clock.sleep(this.#lookEveryMs, over.signal);
+    }
+  }
+
+  /** An operator has to decide. What was inconclusive is evaluated meanwhile, and is rolled back where it turns out worse. */
+  async #hold(rollout: Rollout, cause: Cause, { isFrozen }: { isFrozen: boolean }): Promise<void> {
+    const { current, terms } = rollout;
+    current.isPaused = false;
+    current.isPromoted = false;
+    await this.#to(current.id, 'held', cause);
+    while (!current.isPromoted) {
+      if (terms.onFailure === 'rollback' && !isFrozen) await this.#condemnIfWorse(rollout);
+      else await this.#look(rollout);
+      await this.#clock.sleep(this.#lookEveryMs, current.over.signal);
+    }
   }
 
   /** It serves no client, and ends with its comparison. */
@@ -319,14 +466,19 @@ export class DeployEngine {
   }
 
   /** Work that ends when a guard trips, or the deploy is rolled back. */
-  async #guarded(current: Current, work: Work, task: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #guarded(
+    current: Current,
+    work: Work,
+    task: (signal: AbortSignal) => Promise<void>,
+    check = () => this.#deps.guards.check(work.fresh()),
+  ): Promise<void> {
     const tripped = new AbortController();
     const finished = new AbortController();
     const signal = AbortSignal.any([current.over.signal, tripped.signal]);
     signal.throwIfAborted();
     const watch = async () => {
       while (!finished.signal.aborted && !signal.aborted) {
-        await this.#deps.guards.check(work.fresh());
+        await check();
         await this.#clock.sleep(this.#everyMs, AbortSignal.any([finished.signal, signal])).catch(() => undefined);
       }
     };
@@ -341,7 +493,7 @@ export class DeployEngine {
       await watching;
     }
     signal.throwIfAborted();
-    await this.#deps.guards.check(work.fresh());
+    await check();
   }
 
   async #undo(id: string, work: Work, cause: Cause): Promise<void> {
@@ -360,6 +512,10 @@ export class DeployEngine {
 
   get #everyMs(): number {
     return this.#deps.checkEveryMs ?? CHECK_EVERY_MS;
+  }
+
+  get #lookEveryMs(): number {
+    return this.#deps.lookEveryMs ?? LOOK_EVERY_MS;
   }
 
   #run(id: string): DeployRun {
@@ -382,16 +538,22 @@ export class DeployEngine {
   }
 }
 
-type NewRecord = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'time' | 'run'> : never) : never;
-
 /** What it does is rolled back. */
 function inShadow(release: Release): Release {
   return { ...release, env: { ...release.env, SHOP_SHADOW: '1' } };
 }
 
-function isSame(one: Release | undefined, other: Release | undefined): boolean {
-  return one?.version === other?.version && one?.digest === other?.digest;
+/** A canary that is carried out. */
+interface Rollout {
+  readonly terms: CanaryTerms;
+  readonly canary: Canary;
+  readonly observer: CanaryObserver;
+  readonly current: Current;
+  readonly work: Work;
+  readonly release: Release;
 }
+
+type NewRecord = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'time' | 'run'> : never) : never;
 
 function causeOf(error: unknown): Cause {
   if (error instanceof Trip) return error.why;
@@ -425,113 +587,4 @@ function noDeploy(action: DeployAction): CliError {
 
 function notNow(action: DeployAction, state: DeployState, why: string): CliError {
   return new CliError({ code: 'no_deploy', what: `the deploy cannot be made to ${action} while it is ${state}`, why });
-}
-
-/** What a deploy has done to the replicas of its service, and how it is rolled back. */
-class Work {
-  readonly #plan: DeployPlan;
-  readonly #fleet: FleetControl;
-  /** Names of the replicas that were there before. */
-  readonly old: readonly string[];
-  before: StableRelease | undefined;
-  staged: readonly string[] = [];
-  readonly #weights: Readonly<Record<string, number>>;
-  readonly #replaced: string[] = [];
-  #isShifted = false;
-
-  constructor(plan: DeployPlan, fleet: FleetControl) {
-    this.#plan = plan;
-    this.#fleet = fleet;
-    const members = fleet.fleetOf(plan.service);
-    this.old = members.map(({ name }) => name);
-    this.#weights = Object.fromEntries(members.map(({ name, weight }) => [name, weight]));
-  }
-
-  /** One is enough to try it out; a set has as many as there are. */
-  staging(): { readonly track: 'canary' | 'blue' | 'green'; readonly count: number } {
-    const { service, strategy } = this.#plan;
-    if (strategy === 'rolling') return { track: 'canary', count: 1 };
-    const isGreen = this.#fleet.fleetOf(service).some(({ track }) => track === 'green');
-    return { track: isGreen ? 'blue' : 'green', count: this.old.length };
-  }
-
-  /** Instances that run the new release. */
-  fresh(): readonly string[] {
-    return [...this.staged, ...this.#replaced];
-  }
-
-  async shift(): Promise<void> {
-    this.#isShifted = true;
-    await this.#fleet.weigh(this.#plan.service, {
-      ...Object.fromEntries(this.old.map((name) => [name, 0])),
-      ...Object.fromEntries(this.staged.map((name) => [name, FULL_WEIGHT])),
-    });
-  }
-
-  async replace(name: string, release: Release, signal: AbortSignal): Promise<void> {
-    await this.#fleet.replace(this.#plan.service, name, release, signal);
-    this.#replaced.push(name);
-  }
-
-  get isSurging(): boolean {
-    return this.#plan.isSurging ?? false;
-  }
-
-  /** What was tried out serves beside the others, so that each of them can end before its successor starts. */
-  async surge(release: Release, signal: AbortSignal): Promise<void> {
-    const { service, isPublic } = this.#plan;
-    if (isPublic) {
-      await this.unstage();
-      this.staged = await this.#fleet.stage(service, 1, { release, track: 'canary' }, signal);
-    }
-    this.#isShifted = true;
-    await this.#fleet.weigh(service, Object.fromEntries(this.staged.map((name) => [name, FULL_WEIGHT])));
-  }
-
-  /** The same of what ran before, on the way back. */
-  async #surgeBack(signal: AbortSignal): Promise<void> {
-    const { service } = this.#plan;
-    const release = await this.before?.restored();
-    const names = await this.#fleet.stage(service, 1, { ...(release && { release }), track: 'stable' }, signal);
-    await this.#fleet.weigh(service, Object.fromEntries(names.map((name) => [name, FULL_WEIGHT])));
-  }
-
-  async unstage(): Promise<void> {
-    const leaving = this.staged;
-    this.staged = [];
-    await this.#fleet.unstage(this.#plan.service, leaving);
-  }
-
-  removeOld(): Promise<void> {
-    return this.#fleet.unstage(this.#plan.service, this.old);
-  }
-
-  /** Callers first. All of it is tried, and the first failure is thrown at the end. */
-  async undo(say: (text: string) => Promise<void>, ending: AbortSignal): Promise<void> {
-    const { service } = this.#plan;
-    const problems: unknown[] = [];
-    const attempt = async (text: string, task: () => Promise<void>) => {
-      await say(text);
-      await task().catch((error: unknown) => problems.push(error));
-    };
-    if (this.#isShifted) {
-      const off = Object.fromEntries(this.staged.map((name) => [name, 0]));
-      const back = () => this.#fleet.weigh(service, { ...off, ...this.#weights });
-      await attempt(`point all callers at ${this.old.join(', ')} again`, back);
-    }
-    if (this.isSurging && this.#replaced.length > 0)
-      await attempt('start 1 of before beside the others', () => this.#surgeBack(ending));
-    for (const name of this.#replaced.toReversed()) {
-      await attempt(`replace ${name} by what it ran before`, async () => {
-        const release = await this.before?.restored();
-        await this.#fleet.replace(service, name, release, ending);
-        if (!isSame(release, this.#fleet.releaseOf(service))) await this.#fleet.adopt(service, release);
-      });
-    }
-    // Those that never got ready are gone already.
-    const present = this.#fleet.fleetOf(service).map(({ name }) => name);
-    const left = present.filter((name) => !this.old.includes(name));
-    if (left.length > 0) await attempt(`remove ${left.join(', ')}`, () => this.#fleet.unstage(service, left));
-    if (problems.length > 0) throw problems[0];
-  }
 }

@@ -1,8 +1,8 @@
-import { DEAD_LETTERS_QUEUE } from '@shop/kit/topology.ts';
 import { messageOf } from '../errors.ts';
 import type { MetricPoint } from '../otlp/metric-store.ts';
 import type { EdgeState, InstanceState, PlatformState } from '../platform/state.ts';
 import type { Guards } from './engine.ts';
+import { deadLettersIn, QUEUE_MESSAGES } from './observe/dead-letters.ts';
 import { tripped, unobserved } from './trip.ts';
 
 export interface GuardDeps {
@@ -17,7 +17,7 @@ const UNREADY_MS = 2_000;
 /** Attempts that may get no response: a kept connection may be closed in the moment in which it is used (decision 0093). */
 const LOST_ATTEMPTS = 2;
 
-const NAMES = ['shop.queue.messages', 'http.client.request.duration', 'rpc.client.call.duration'];
+const NAMES = [QUEUE_MESSAGES, 'http.client.request.duration', 'rpc.client.call.duration'];
 
 /** For how long the metrics may not be readable: one connection may break, or the machine be busy. In ms. */
 const BLIND_MS = 10_000;
@@ -102,14 +102,6 @@ export function createGuards({ state, metrics, now }: GuardDeps): Guards {
       if (hasBroker && !hasSeenDeadLetters) throw unobserved('the number of dead letters was never known');
     },
   };
-}
-
-function deadLettersIn(points: readonly MetricPoint[]): number | undefined {
-  const point = points.find(
-    ({ name, attributes, stale }) =>
-      name === 'shop.queue.messages' && attributes.queue === DEAD_LETTERS_QUEUE && !stale,
-  );
-  return point?.type === 'histogram' ? undefined : point?.value;
 }
 
 /** Where callers of a service connect. */

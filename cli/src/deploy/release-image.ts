@@ -13,9 +13,9 @@ import type { FleetControl } from '../platform/supervisor-extension.ts';
 import { complaintOf } from '../process/run-program.ts';
 import type { ServiceName } from '../topology/services.ts';
 import { extractCommit } from './commit-files.ts';
-import type { StableRelease } from './engine.ts';
 import { releasesOf } from './release-build.ts';
 import type { ReleaseSource } from './release-source.ts';
+import type { StableRelease } from './stable-release.ts';
 
 /** Where images are built and kept. */
 export interface ImagePlace {

@@ -1,6 +1,6 @@
 import type { Asked } from '../platform/change-log.ts';
 import type { ReleaseRequest } from './release-source.ts';
-import type { DeployRun, Strategy } from './run.ts';
+import type { CanaryTerms, DatedVerdict, DeployRun, Strategy } from './run.ts';
 
 /** What `deploy` asks for. */
 export interface DeployRequest extends ReleaseRequest {
@@ -11,6 +11,10 @@ export interface DeployRequest extends ReleaseRequest {
   readonly duringChaos?: boolean;
   /** A deploy that is not over is rolled back first. */
   readonly supersede?: boolean;
+  /** Of the strategy `canary`. */
+  readonly canary?: CanaryTerms;
+  /** Although its requests cannot come within its limit at the present rate. */
+  readonly force?: boolean;
   /** Only resolve with what would be done. */
   readonly dryRun?: boolean;
   readonly asked: Asked;
@@ -40,6 +44,8 @@ export interface DeployList {
   readonly runs: readonly DeployRun[];
   /** The id of the one that is not over. */
   readonly current?: string;
+  /** What was found in the last look at its canary. */
+  readonly progress?: DatedVerdict;
   /** What each service runs that does not run what the clone has built. */
   readonly releases: Readonly<Record<string, string>>;
 }

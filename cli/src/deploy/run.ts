@@ -150,6 +150,8 @@ export interface DeployRun {
   readonly canary?: CanaryTerms;
   /** Of a canary: its shares, the oldest first, with ISO times. */
   readonly weights?: readonly (WeightsChange & { readonly time: string })[];
+  /** ISO times between which it was paused; the last one may go on. */
+  readonly pauses?: readonly { readonly from: string; readonly to?: string }[];
   /** Of a canary: what was decided, the oldest first. */
   readonly verdicts?: readonly DatedVerdict[];
 }
@@ -187,7 +189,7 @@ function after(run: DeployRun, record: JournalRecord): DeployRun {
       return { ...run, releases: { from: record.from, to: record.to } };
     case 'state': {
       const { state, cause = run.cause, isDirty = run.isDirty } = record;
-      return { ...run, state, isDirty, isPaused: false, ...(cause && { cause }) };
+      return { ...unpaused(run, record.time), state, isDirty, ...(cause && { cause }) };
     }
     case 'step':
       return { ...run, steps: [...run.steps, { time: record.time, text: record.text }] };
@@ -198,9 +200,16 @@ function after(run: DeployRun, record: JournalRecord): DeployRun {
     case 'verdict':
       return { ...run, verdicts: [...(run.verdicts ?? []), { at: record.at, verdict: record.verdict }] };
     case 'paused':
+      return { ...run, isPaused: true, pauses: [...(run.pauses ?? []), { from: record.time }] };
     case 'resumed':
-      return { ...run, isPaused: record.kind === 'paused' };
+      return unpaused(run, record.time);
     case 'promoted':
       return run;
   }
+}
+
+function unpaused(run: DeployRun, time: string): DeployRun {
+  if (!run.isPaused) return run;
+  const pauses = (run.pauses ?? []).map((pause) => (pause.to === undefined ? { ...pause, to: time } : pause));
+  return { ...run, isPaused: false, pauses };
 }

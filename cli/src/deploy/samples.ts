@@ -102,5 +102,14 @@ export function rolloutAt(run: DeployRun, samples: readonly Sample[], at: number
     evidence: known.flatMap(({ evidence }) => evidence),
     guards: known.flatMap(({ guards }) => guards),
     readAt: known.findLast(({ missing }) => missing.length === 0)?.at,
+    pausedMs: pausedUntil(run, at),
   };
+}
+
+/** ms of pauses up to then: they do not count for the limit. */
+function pausedUntil({ pauses = [] }: DeployRun, at: number): number {
+  return pauses.reduce((sum, { from, to }) => {
+    const end = Math.min(at, to === undefined ? at : Date.parse(to));
+    return sum + Math.max(0, end - Date.parse(from));
+  }, 0);
 }

@@ -1,8 +1,15 @@
 import { CliError } from '../errors.ts';
+import type { Release } from '../platform/release.ts';
 import type { InstanceState } from '../platform/state.ts';
 import type { FleetControl } from '../platform/supervisor-extension.ts';
-import type { StableRelease } from './engine.ts';
 import { builtAtMs, builtDigest, keepBuilt } from './release-build.ts';
+
+/** What ran before, kept so that it can come back. */
+export interface StableRelease {
+  readonly kept: Release;
+  /** What to run to have it again; undefined: what the clone has built, where that is the same still. */
+  restored(): Promise<Release | undefined>;
+}
 
 /**
  * What a service runs now, in a copy that the next build of the clone leaves as it is. Throws CliError (3) where the clone has been

@@ -15,19 +15,24 @@ import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { systemClock } from '../shared/clock.ts';
 import { services } from '../topology/services.ts';
 import { createBackend } from '../trace/backend.ts';
-import { type DeployAction, DeployEngine, type DeployPlan, type StableRelease } from './engine.ts';
+import { refusalOf } from './analysis/arithmetic.ts';
+import type { CanaryPlan } from './analysis/plan.ts';
+import { type DeployAction, DeployEngine, type DeployPlan } from './engine.ts';
 import { createGuards } from './guards.ts';
 import { createDeployJournal } from './journal.ts';
 import { pruneReleases, rollbackTargets } from './kept-releases.ts';
+import { openObserver } from './observe/open-observer.ts';
+import { presentRate } from './observe/present-rate.ts';
 import { runPreflight } from './preflight.ts';
 import { alteredRelease, buildRelease } from './release-build.ts';
 import { buildReleaseImage, stableImage } from './release-image.ts';
 import { resolveRelease } from './release-source.ts';
 import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
-import { type DeployRun, isOver } from './run.ts';
+import { type CanaryTerms, type DeployRun, isOver } from './run.ts';
+import { createSampleFiles } from './samples.ts';
 import { createShadowSource } from './shadow/shadow-source.ts';
 import { LEAST_MESSAGES, watchShadow } from './shadow/watch-shadow.ts';
-import { stableRelease } from './stable-release.ts';
+import { type StableRelease, stableRelease } from './stable-release.ts';
 import { tripped, unobserved } from './trip.ts';
 
 /** Type of the event with each change of a deploy; its subject is the service. */
@@ -68,6 +73,10 @@ export async function openDeploys(
       metrics: (names) => createBackend(state().telemetryUrl).metrics(names),
       now: () => performance.now(),
     }),
+    canary: {
+      observe: (plan) => openObserver(plan, { project, state }),
+      samples: createSampleFiles(project, report),
+    },
     stable,
     preflight: (subject, signal) => preflight(subject, signal),
     compare,
@@ -130,7 +139,8 @@ export async function openDeploys(
     checkPlatform(request);
     await fleet.admit([{ service: request.service, version: source.version, where: source.description }]);
     if ((request.seedBug ?? []).length > 0 && !hasFailpoints(env)) throw needsFailpoints(request.service);
-    const { service, strategy, keepMs, asked } = request;
+    const { service, strategy, keepMs, asked, canary } = request;
+    if (canary && !request.force) await checkReach(canary.plan);
     return {
       service,
       strategy,
@@ -140,11 +150,19 @@ export async function openDeploys(
       asked,
       isPublic: isPublic(service),
       isSurging: state().runtime === 'docker',
+      ...(canary && { canary }),
       build: (signal) =>
         state().runtime === 'docker'
           ? buildReleaseImage(source, { root, env }, signal)
           : buildRelease(source, root, signal),
     };
+  }
+
+  /** Without any request nothing is known of the rate: a canary waits for them. */
+  async function checkReach(plan: CanaryPlan): Promise<void> {
+    const rate = await presentRate(plan.service, (names) => createBackend(state().telemetryUrl).metrics(names));
+    const refusal = rate === 0 ? undefined : refusalOf(plan, rate);
+    if (refusal !== undefined) throw outOfReach(plan.service, refusal);
   }
 
   function checkPlatform({ service, strategy, duringChaos = false }: Checked): void {
@@ -157,6 +175,7 @@ export async function openDeploys(
     if (own.length === 0 || down !== undefined) throw notReady(service, down?.name);
     if (instrumentation === 'stock') throw needsOwnInstrumentation(service);
     if (strategy === 'blue-green' && isPublic(service)) throw noSecondSet(service);
+    if (strategy === 'canary' && state().runtime === 'docker') throw needsProcesses(service);
     if (strategy === 'shadow' && !isConsumer(service)) throw noCopies(service);
   }
 
@@ -204,7 +223,13 @@ export async function openDeploys(
       return version === undefined ? [] : [[name, version] as const];
     });
     const current = engine.current?.id;
-    return { runs: engine.runs(), ...(current !== undefined && { current }), releases: Object.fromEntries(releases) };
+    const { progress } = engine;
+    return {
+      runs: engine.runs(),
+      ...(current !== undefined && { current }),
+      ...(progress && { progress }),
+      releases: Object.fromEntries(releases),
+    };
   }
 
   async function unpin({ service, asked }: Pick<RollbackRequest, 'service' | 'asked'>): Promise<object> {
@@ -329,7 +354,7 @@ function concerns(operation: PlatformOperation, service: string): boolean {
 }
 
 function stepsOf(
-  { service, strategy, version, keepMs, isPublic: hasOwnPort, isSurging = false }: DeployPlan,
+  { service, strategy, version, keepMs, isPublic: hasOwnPort, isSurging = false, canary }: DeployPlan,
   old: readonly string[],
 ): string[] {
   const keep = `watch it for ${keepMs / 1000} s`;
@@ -343,6 +368,7 @@ function stepsOf(
     ];
   }
   const orders = 'place five orders that they serve, and compare their traces with the contract';
+  if (canary) return canarySteps(canary, { build, orders: orders.replace('they serve', 'it serves'), keepMs, old });
   if (strategy === 'rolling') {
     const where = hasOwnPort ? ', at a separate port,' : '';
     const one = orders.replace('they serve', 'it serves');
@@ -363,6 +389,29 @@ function stepsOf(
     orders,
     'point all callers at it, in one write',
     keep,
+    `remove ${old.join(', ')}`,
+  ];
+}
+
+function canarySteps(
+  { plan: { steps, baseline, limitMs }, onInconclusive, onFailure }: CanaryTerms,
+  { build, orders, keepMs, old }: { build: string; orders: string; keepMs: number; old: readonly string[] },
+): string[] {
+  const percent = (share: number) => `${Number((share * 100).toPrecision(6))} %`;
+  const worse = onFailure === 'rollback' ? 'roll it back' : 'leave all as it is';
+  const open = onInconclusive === 'rollback' ? 'roll it back' : 'hold it';
+  return [
+    build,
+    'start one replica as the canary',
+    orders,
+    ...(baseline === 'fresh' ? ['start a replica of the release of before, of the same age'] : []),
+    ...steps.map(
+      ({ share, requests, forMs }) =>
+        `${percent(share)} of the requests to the canary, until it had ${requests}, for ${forMs / 1_000} s at least`,
+    ),
+    `where it is worse: ${worse}; where nothing is decided after ${limitMs / 1_000} s: ${open}`,
+    `make it ${old.length === 1 ? 'the stable replica' : `${old.length} stable replicas`}, without a restart`,
+    `watch it for ${keepMs / 1_000} s, with 5 % of the requests to ${old.join(', ')}`,
     `remove ${old.join(', ')}`,
   ];
 }
@@ -413,6 +462,24 @@ function notReady(service: string, instance: string | undefined): CliError {
     what: instance === undefined ? `${service} is not in the running platform` : `${instance} is not ready`,
     why: 'a deploy replaces replicas that serve',
     next: instance === undefined ? `start it with "shopctl up ${service}"` : 'see "shopctl status"',
+  });
+}
+
+function outOfReach(service: string, refusal: string): CliError {
+  return new CliError({
+    code: 'plan_out_of_reach',
+    what: `the requests of ${service} are too few for this plan`,
+    why: refusal,
+    next: 'choose another plan ("shopctl deploy plan"), raise the load, or add --force',
+  });
+}
+
+function needsProcesses(service: string): CliError {
+  return new CliError({
+    code: 'invalid_strategy',
+    what: `${service} has no canary in containers`,
+    why: 'its guards read the memory and the CPU of processes',
+    next: 'use --strategy rolling or blue-green, or run "shopctl up --runtime process"',
   });
 }
 

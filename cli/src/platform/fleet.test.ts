@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type FleetMember, freeNumbers, resized, usualMembers } from './fleet.ts';
+import { type FleetMember, freeNumbers, relabelled, resized, usualMembers } from './fleet.ts';
 
 const member = (number: number): FleetMember => ({ number, track: 'green', weight: 100 });
 
@@ -23,4 +23,12 @@ it('what was added last is removed first, so that a change that failed leaves wh
       expect(resized(resized(before, before.length + more), before.length)).toEqual(before);
     }),
   );
+});
+
+it('a replica that comes to belong to another track keeps its process, and those that are added are started in that track', () => {
+  const promoted = relabelled(member(2), 'stable');
+  expect(promoted).toEqual({ number: 2, track: 'stable', startedAs: 'green', weight: 100 });
+  expect(relabelled(promoted, 'canary')).toMatchObject({ track: 'canary', startedAs: 'green' });
+  expect(relabelled(promoted, undefined)).toBe(promoted);
+  expect(resized([promoted], 2)[1]).toEqual({ number: 1, track: 'stable', weight: 100 });
 });

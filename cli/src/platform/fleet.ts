@@ -8,6 +8,8 @@ export interface FleetMember {
   /** Absent: what the clone has built. */
   readonly release?: Release;
   readonly track: Track;
+  /** The track of its process, which was started before it came to belong to another one. */
+  readonly startedAs?: Track;
   /** Its share of the calls. With 0 it is called by requests that name its track, and takes no messages. */
   readonly weight: number;
   /** It is tried out, and clients do not know it: a gateway has a separate port. */
@@ -33,7 +35,14 @@ export function resized(
 ): readonly FleetMember[] {
   if (count <= members.length || like === undefined) return members.slice(0, count);
   const numbers = freeNumbers(members, count - members.length);
-  return [...members, ...numbers.map((number) => ({ ...like, number }))];
+  const { startedAs: _, ...started } = like;
+  return [...members, ...numbers.map((number) => ({ ...started, number }))];
+}
+
+/** It belongs to this track from now on, and its process goes on as it was started. Pure. */
+export function relabelled(member: FleetMember, track: Track | undefined): FleetMember {
+  if (track === undefined || track === member.track) return member;
+  return { ...member, track, startedAs: member.startedAs ?? member.track };
 }
 
 /** The least numbers that no member has. Pure. */

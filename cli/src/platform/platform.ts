@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Track } from '@shop/kit/release.ts';
 import { SUCCESSOR_SERVES } from '@shop/kit/succession.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
@@ -6,7 +7,7 @@ import type { StartingRelease } from '../providers/schema/contract-migrations.ts
 import { instanceName } from '../topology/services.ts';
 import type { UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
-import { type Fleet, type FleetMember, freeNumbers, resized, usualMembers } from './fleet.ts';
+import { type Fleet, type FleetMember, freeNumbers, relabelled, resized, usualMembers } from './fleet.ts';
 import { stopOrder } from './graph.ts';
 import { defaultLimits, Instance, type SupervisionLimits } from './instance.ts';
 import type { OperationRequest, OperationResult, OperationStep } from './operations.ts';
@@ -368,7 +369,10 @@ export class Platform {
 
   #shares(): ReadonlyMap<string, Share> {
     const members = Object.entries(this.#fleet).flatMap(([service, all]) =>
-      all.map(({ number, track, weight }) => [instanceName(service, number), { track, weight }] as const),
+      all.map(({ number, track, weight, release }): [string, Share] => [
+        instanceName(service, number),
+        { track, weight, ...(release && { version: release.version }) },
+      ]),
     );
     return new Map(members);
   }
@@ -430,12 +434,19 @@ export class Platform {
     });
   }
 
-  /** Changes shares of the calls in one write, and resolves when the callers have read it. */
-  async weigh(service: string, weights: Readonly<Record<string, number>>): Promise<void> {
+  /**
+   * Changes shares of the calls, and the tracks to which replicas belong, in one write, and resolves when the callers have read it.
+   * The processes go on.
+   */
+  async weigh(
+    service: string,
+    weights: Readonly<Record<string, number>>,
+    tracks: Readonly<Record<string, Track>> = {},
+  ): Promise<void> {
     await this.#exclusively(async () => {
       const members = this.#membersOf(service).map((member) => {
-        const weight = weights[instanceName(service, member.number)];
-        return weight === undefined ? member : { ...member, weight };
+        const name = instanceName(service, member.number);
+        return relabelled({ ...member, weight: weights[name] ?? member.weight }, tracks[name]);
       });
       this.#fleet = { ...this.#fleet, [service]: members };
       this.#onChange();
@@ -447,10 +458,10 @@ export class Platform {
   async replace(service: string, name: string, release: Release | undefined, signal: AbortSignal): Promise<void> {
     await this.#exclusively(async () => {
       const before = this.#wanted();
-      const members = this.#membersOf(service).map(({ release: _, ...member }): FleetMember => {
-        const isIt = instanceName(service, member.number) === name;
-        const own = isIt ? release : _;
-        return { ...member, ...(own && { release: own }) };
+      const members = this.#membersOf(service).map((member): FleetMember => {
+        if (instanceName(service, member.number) !== name) return member;
+        const { release: _, startedAs: __, ...same } = member;
+        return { ...same, ...(release && { release }) };
       });
       await this.#want({ ...before, fleet: { ...before.fleet, [service]: members } });
       try {

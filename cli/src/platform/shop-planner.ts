@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import type { Track } from '@shop/kit/release.ts';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
@@ -509,7 +510,7 @@ async function serviceUnit(options: ServiceUnitOptions): Promise<Unit> {
     failpointDir: hasFailpoints(planning.env) ? failpointFolder(project) : undefined,
     seededBugs: options.seededBugs,
     release: member.release,
-    track: member.track === 'stable' ? undefined : member.track,
+    track: trackOf(member),
     env: planning.env,
   });
   const source = await runtime.source(definition, member.release);
@@ -573,6 +574,12 @@ function withoutCallees(env: Readonly<Record<string, string>>, service: string):
 }
 
 /** Changes with the environment and with what the service is made from. */
+/** What a process is told of its track; nothing where it is the usual one. */
+function trackOf({ startedAs, track }: FleetMember): Track | undefined {
+  const own = startedAs ?? track;
+  return own === 'stable' ? undefined : own;
+}
+
 function fingerprintOf(env: Readonly<Record<string, string>>, ...source: readonly string[]): string {
   return createHash('sha256')
     .update(JSON.stringify([env, source]))

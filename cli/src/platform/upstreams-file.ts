@@ -43,6 +43,8 @@ export interface Routing {
 /** The place of a replica among the others. */
 export interface Share {
   readonly track: Track;
+  /** What it runs, where that is a release of its own. */
+  readonly version?: string;
   /** With 0 it gets no new work but of requests that name its track. */
   readonly weight: number;
 }

@@ -10,9 +10,9 @@ import type { PlanOptions } from './run-deploy-plan.ts';
 import type { DeployReportOptions } from './run-deploy-report.ts';
 
 const CHANGES =
-  'starts and ends processes of the running platform, writes .shop/<project>/{deploys.jsonl,overrides.json,changes.jsonl}';
+  'starts and ends processes of the running platform, writes .shop/<project>/{deploys.jsonl,deploys/,overrides.json,changes.jsonl}';
 const ENDS =
-  '0 (done), 1 (rolled back by what was observed, or it cannot be built), 2, 3, 4, 5 (rolled back, as evidence was missing), 6 (a fault is active, or it could not be rolled back), 130 (interrupted, and rolled back)';
+  '0 (done), 1 (rolled back by what was observed, or it cannot be built), 2, 3, 4, 5 (rolled back or held, as evidence was missing), 6 (a fault is active, or it could not be rolled back), 130 (interrupted, and rolled back)';
 const KEEP_MS = 60_000;
 
 export const register: Register = (program, deps) => {
@@ -24,11 +24,21 @@ export const register: Register = (program, deps) => {
     .option('--dir <path>', 'another copy of the sources')
     .option('--seed-bug <bug...>', 'put a known bug back into it')
     .option('--env <name=value...>', 'set a variable of its environment', parseVariable)
+    .addOption(new Option('--strategy <strategy>', 'how the calls pass over').choices(strategies).default('rolling'))
+    .option('--plan <file>', 'how a canary is rolled out and evaluated (default: deploy/plans/<service>.yaml)')
     .addOption(
-      new Option('--strategy <strategy>', 'how the calls pass over')
-        .choices(strategies.filter((one) => one !== 'canary'))
-        .default('rolling'),
+      new Option(
+        '--on-inconclusive <action>',
+        'what happens to a canary that nothing is decided of at the limit of its plan (default: rollback)',
+      ).choices(['hold', 'rollback']),
     )
+    .addOption(
+      new Option('--on-failure <action>', 'what happens to a canary that is worse (default: rollback)').choices([
+        'rollback',
+        'freeze',
+      ]),
+    )
+    .option('--force', 'begin a canary although its requests cannot come at the present rate')
     .option(
       '--keep <duration>',
       'how long the new release is watched before the deploy is done (default: 60s)',
@@ -54,8 +64,10 @@ export const register: Register = (program, deps) => {
     });
 
   const actions = {
-    promote: 'end the time in which the new release is watched: the deploy is done',
-    pause: 'stop before the next replica, or the end of the time in which the new release is watched',
+    promote:
+      'end the time in which the new release is watched; give a canary nearly all calls, whatever is known of it',
+    pause:
+      'stop before the next replica, the next step of a canary, or the end of the time in which the new release is watched',
     resume: 'resume a deploy that was paused',
     abort: 'roll back the deploy that is not over',
   } as const;

@@ -1,14 +1,17 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
+import { loadPlan } from '../../deploy/analysis/load-plan.ts';
+import { canaryServices } from '../../deploy/analysis/plan-schema.ts';
 import { createDeployClient } from '../../deploy/deploy-client.ts';
 import type { DeployRequest, PlannedDeploy } from '../../deploy/requests.ts';
-import { type DeployRun, isOver, type Strategy } from '../../deploy/run.ts';
+import { type CanaryTerms, type DeployRun, isOver, type Strategy } from '../../deploy/run.ts';
 import { CliError } from '../../errors.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { askedFrom } from '../../platform/change-log.ts';
+import { cloneRoot } from '../../platform/project.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import type { ReasonOptions } from '../reason.ts';
-import { renderHistory, renderRun } from './render-deploy.ts';
+import { renderHistory, renderRun, renderVerdict } from './render-deploy.ts';
 
 export interface DeployOptions extends CommonOptions, ReasonOptions {
   readonly from?: string;
@@ -22,6 +25,10 @@ export interface DeployOptions extends CommonOptions, ReasonOptions {
   readonly keep?: number;
   readonly duringChaos?: boolean;
   readonly supersede?: boolean;
+  readonly plan?: string;
+  readonly onInconclusive?: CanaryTerms['onInconclusive'];
+  readonly onFailure?: CanaryTerms['onFailure'];
+  readonly force?: boolean;
   readonly dryRun?: boolean;
 }
 
@@ -41,8 +48,9 @@ export interface HistoryOptions extends CommonOptions {
 
 /** `shopctl deploy SERVICE`: has the supervisor do it, and follows it to its end. An interruption has it rolled back. */
 export async function runDeploy(service: string, options: DeployOptions, deps: CommandDeps): Promise<void> {
+  const canary = await termsOf(service, options);
   const client = createDeployClient(deps.projectFrom(options));
-  const { from, dir, seedBug, env, strategy, then, keep = 0, duringChaos, supersede, reason } = options;
+  const { from, dir, seedBug, env, strategy, then, keep = 0, duringChaos, supersede, force, reason } = options;
   if (then !== undefined && strategy !== 'shadow') throw nothingBefore(then);
   const request: DeployRequest = {
     service,
@@ -53,6 +61,8 @@ export async function runDeploy(service: string, options: DeployOptions, deps: C
     ...(env && { env }),
     strategy,
     keepMs: keep,
+    ...(canary && { canary }),
+    ...(force && { force }),
     ...(duringChaos && { duringChaos }),
     ...(supersede && { supersede }),
     asked: askedFrom('command line', reason),
@@ -77,14 +87,58 @@ function nothingBefore(then: Strategy): CliError {
   });
 }
 
+/** How a canary is to be rolled out; undefined for another strategy. Throws CliError (2). */
+async function termsOf(service: string, options: DeployOptions): Promise<CanaryTerms | undefined> {
+  const { strategy, plan: file, onInconclusive, onFailure, force } = options;
+  const own = { '--plan': file, '--on-inconclusive': onInconclusive, '--on-failure': onFailure, '--force': force };
+  const given = Object.entries(own).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (strategy !== 'canary') {
+    if (given.length > 0) throw needsCanary(given);
+    return undefined;
+  }
+  if (!(canaryServices as readonly string[]).includes(service)) throw noCanary(service);
+  const path = file ?? join(cloneRoot(), 'deploy/plans', `${service}.yaml`);
+  const plan = await loadPlan(path);
+  if (plan.service !== service) throw planOfAnother(path, plan.service, service);
+  return { plan, onInconclusive: onInconclusive ?? 'rollback', onFailure: onFailure ?? 'rollback' };
+}
+
+function needsCanary(options: readonly string[]): CliError {
+  return new CliError({
+    code: 'invalid_strategy',
+    what: `${options.join(', ')} ${options.length === 1 ? 'is' : 'are'} for canaries only`,
+    next: 'add --strategy canary',
+  });
+}
+
+function noCanary(service: string): CliError {
+  return new CliError({
+    code: 'invalid_strategy',
+    what: `${service} has no canary`,
+    why: `its callers choose no replica: ${canaryServices.join(', ')} have canaries`,
+    next: 'use --strategy rolling',
+  });
+}
+
+function planOfAnother(file: string, has: string, wanted: string): CliError {
+  return new CliError({
+    code: 'invalid_plan',
+    what: `${file} is a plan of ${has}, not of ${wanted}`,
+    next: `name a plan whose service is ${wanted}`,
+  });
+}
+
 /** `shopctl deploy status`. */
 export async function runDeployStatus(options: StatusOptions, deps: CommandDeps): Promise<void> {
   const client = createDeployClient(deps.projectFrom(options));
-  const { runs, current } = await client.list();
+  const { runs, current, progress } = await client.list();
   const run = runs.find(({ id }) => id === current) ?? runs.at(-1);
   if (run === undefined) deps.output.result(null, () => 'nothing was deployed yet');
   else if (options.wait) await followed(run, client, deps, { rollsBack: false });
-  else deps.output.result(withoutValues(run), (one) => renderRun(one, deps.output));
+  else {
+    const found = run.id === current && progress ? { progress } : {};
+    deps.output.result({ ...withoutValues(run), ...found }, (one) => renderRun(one, deps.output, found.progress));
+  }
 }
 
 /** `shopctl deploy promote|pause|resume|abort`. */
@@ -159,11 +213,16 @@ async function followed(
   const progress = output.progress('deploying');
   let said = 0;
   try {
-    const run = await client.follow(id, (now) => {
-      for (const { text } of now.steps.slice(said)) progress.note(text);
-      said = now.steps.length;
-      progress.update(`${now.service} ${now.to}: ${now.isPaused ? 'paused' : now.state}`);
-    });
+    const run = await client.follow(
+      id,
+      (now, dated) => {
+        for (const { text } of now.steps.slice(said)) progress.note(text);
+        said = now.steps.length;
+        const found = dated && now.canary && !isOver(now.state) ? `, ${renderVerdict(dated.verdict)}` : '';
+        progress.update(`${now.service} ${now.to}: ${now.isPaused ? 'paused' : now.state}${found}`);
+      },
+      { untilHeld: rollsBack },
+    );
     const took = formatDuration(performance.now() - began);
     if (run.state === 'done') progress.succeed(`${run.service} runs ${run.to} (${took})`);
     else if (run.state === 'compared') progress.succeed(`${run.to} would do what ${run.service} does (${took})`);
@@ -184,6 +243,7 @@ async function followed(
 /** How a command ends that followed a deploy. */
 function exitCodeOf({ state, isDirty, cause }: DeployRun): ExitCode {
   if (state === 'done' || state === 'compared') return exitCodes.ok;
+  if (state === 'held') return cause?.kind === 'evidence' ? exitCodes.unknown : exitCodes.failed;
   if (isDirty) return exitCodes.dirty;
   if (state === 'inconclusive') return exitCodes.unknown;
   if (state === 'failed') return cause?.error?.exitCode ?? exitCodes.failed;

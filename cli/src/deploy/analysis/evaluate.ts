@@ -15,6 +15,8 @@ export interface Rollout {
   readonly guards: readonly GuardReading[];
   /** When the outcomes of all callers were read last; undefined before. */
   readonly readAt: number | undefined;
+  /** For how long operators had it paused, ms: that does not count for the limit. */
+  readonly pausedMs?: number;
 }
 
 /** `step`: go to the next step. `hold`: nothing can be decided yet. */
@@ -54,6 +56,7 @@ export function evaluate(rollout: Rollout, now: number): Verdict {
     guards,
     stepsBegan: rollout.stepsBegan,
     isStale: readAt === undefined || now - readAt > STALE_MS,
+    pausedMs: rollout.pausedMs ?? 0,
     now,
   });
 }
@@ -64,6 +67,7 @@ export interface Circumstances {
   readonly stepsBegan: readonly number[];
   readonly guards: readonly GuardReading[];
   readonly isStale: boolean;
+  readonly pausedMs?: number;
   readonly now: number;
 }
 
@@ -86,7 +90,7 @@ export function evaluateTally(counts: Tally, circumstances: Circumstances): Verd
       ...doubts(tests, counts),
       ...(isLast ? missingOfPromotion(tests, circumstances) : []),
     ];
-    const isOver = now - (began as number) >= plan.limitMs;
+    const isOver = now - (began as number) - (circumstances.pausedMs ?? 0) >= plan.limitMs;
     if (missing.length === 0) return { decision: isLast ? 'promote' : 'step', reasons: [] };
     return { decision: isOver ? 'inconclusive' : 'hold', reasons: missing };
   }

@@ -7,7 +7,7 @@ import { guards } from './plan.ts';
 export const PLAN_VERSION = 'shop.deploy/v1';
 
 /** Services whose callers choose a replica for each request: a share of them can go to a canary. */
-const canaryServices = services
+export const canaryServices = services
   .map(({ name }) => name)
   .filter((name) => services.some(({ calls }) => calls?.includes(name)));
 

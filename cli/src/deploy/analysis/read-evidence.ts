@@ -80,6 +80,18 @@ export function slowLimitS(points: Points, { service, above }: { service: string
   return undefined;
 }
 
+/** What was timed between two reads. */
+export function durationsSince(before: Points, now: Points): Points {
+  const known = new Map(before.filter(({ name }) => name === DURATIONS).map((point) => [identityOf(point), point]));
+  return now.flatMap((point) => {
+    if (point.name !== DURATIONS || point.type !== 'histogram') return [];
+    const earlier = known.get(identityOf(point));
+    if (earlier?.type !== 'histogram') return [point];
+    const buckets = point.buckets.map((count, index) => count - (earlier.buckets[index] ?? 0));
+    return [{ ...point, count: point.count - earlier.count, buckets }];
+  });
+}
+
 /** Outcomes of a service by all its callers, whatever they were drawn from: the level before a rollout is the difference of two. */
 export function totalsOf(points: Points, service: string): { readonly requests: number; readonly bad: number } {
   const own = points.filter(

@@ -30,7 +30,7 @@ export function describeReason(reason: Reason): string {
     case 'guard_tripped':
       return `guard ${reason.guard}: ${reason.detail}`;
     case 'worse':
-      return `${EVENTS[reason.test]}: evidence ${power(reason.logEvidence)} against the canary, the limit is ${power(reason.logLimit)}`;
+      return `${EVENTS[reason.test]}: evidence ${writePower(reason.logEvidence)} against the canary, the limit is ${writePower(reason.logLimit)}`;
     case 'span_short':
       return `${EVENTS[reason.test]} of the canary span ${writeDuration(reason.spanMs)}, less than ${writeDuration(reason.leastMs)}: one bad moment of an instance does not decide`;
     case 'evidence_missing':
@@ -44,14 +44,14 @@ export function describeReason(reason: Reason): string {
     case 'slowness_unknown':
       return `slowness is unknown before ${reason.warmUp} requests of the canary`;
     case 'margin_not_shown':
-      return `not shown yet that its error rate exceeds the stable one by less than ${percent(reason.margin)} (evidence ${power(reason.logEvidence)} of ${PROMOTION_EVIDENCE})`;
+      return `not shown yet that its error rate exceeds the stable one by less than ${percent(reason.margin)} (evidence ${writePower(reason.logEvidence)} of ${PROMOTION_EVIDENCE})`;
   }
 }
 
 const percent = (share: number) => `${Number((share * 100).toPrecision(6))} %`;
 
 /** e^x in few digits: `0.04`, `125`, `1e+87`, also where no number holds it. */
-function power(log: number): string {
+export function writePower(log: number): string {
   if (log < 0) return Math.exp(log).toPrecision(2);
   if (log < Math.log(1e6)) return String(Math.round(Math.exp(log) * 10) / 10);
   return `1e+${Math.floor(log / Math.LN10)}`;

@@ -1,0 +1,60 @@
+import { lookAtRecent } from '../../audit/recent.ts';
+import { operatorDatabaseUrls } from '../../platform/connection.ts';
+import type { Project } from '../../platform/project.ts';
+import type { PlatformState } from '../../platform/state.ts';
+import { processUsage } from '../../process/process-stats.ts';
+import { loadOrCreateSecrets } from '../../providers/secrets.ts';
+import { openShopDatabases } from '../../shop/databases.ts';
+import { createAccountReader } from '../../trace/accounting.ts';
+import { assertTrace } from '../../trace/assert.ts';
+import { createBackend } from '../../trace/backend.ts';
+import { expectedTree, loadContract } from '../../trace/contract.ts';
+import type { CanaryPlan } from '../analysis/plan.ts';
+import { createObserver } from './observer.ts';
+import type { CanaryObserver } from './seen.ts';
+import { createTraceGuard, type SampledOrder } from './trace-samples.ts';
+
+/** A trace that is five seconds old has its spans, but for those of a relay that is behind. In ms. */
+const TRACE_LIMIT_MS = 10_000;
+const SETTLE_MS = 500;
+
+/** The observer of a canary of the running platform. */
+export function openObserver(
+  plan: CanaryPlan,
+  { project, state }: { readonly project: Project; readonly state: () => PlatformState },
+): CanaryObserver {
+  const backend = () => createBackend(state().telemetryUrl);
+
+  async function check({ traceId, distinctProducts }: SampledOrder, signal: AbortSignal) {
+    const contract = await loadContract('confirmed', project.root);
+    return assertTrace({
+      backend: backend(),
+      traceId,
+      expected: expectedTree(contract, { distinctProducts }),
+      accounting: createAccountReader(backend()),
+      timeoutMs: TRACE_LIMIT_MS,
+      settleMs: SETTLE_MS,
+      underLoad: true,
+      signal,
+    });
+  }
+
+  return createObserver(plan, {
+    instances: () => state().instances,
+    metrics: (names) => backend().metrics(names),
+    usage: processUsage,
+    async audit(sinceMs) {
+      const databaseUrls = operatorDatabaseUrls(state(), await loadOrCreateSecrets(project.secretsFile));
+      await using databases = openShopDatabases(databaseUrls);
+      return lookAtRecent({ databaseUrls, databases }, sinceMs);
+    },
+    traces: (service) =>
+      createTraceGuard({
+        service,
+        newest: () => backend().traceIds(''),
+        spans: async (traceId) => (await backend().trace(traceId)).spans,
+        check,
+      }),
+    now: Date.now,
+  });
+}
