@@ -40,7 +40,7 @@ export class Canary {
   async look(): Promise<{ readonly at: number; readonly verdict: Verdict }> {
     const { observer, samples, run, now } = this.#options;
     const seen = await observer.look(now());
-    // Of now: a reading that took long is no older than its line.
+    // After the reading, which may take long.
     const at = now();
     const current = run();
     const share = current.weights?.at(-1)?.share ?? 0;

@@ -74,7 +74,7 @@ export interface EngineDeps {
 }
 
 /** What is left to the release of before while a canary that was promoted is watched: so its failures can be compared. */
-export const KEPT_SHARE = 0.05;
+const KEPT_SHARE = 0.05;
 
 const LOOK_EVERY_MS = 1_000;
 const CHECK_EVERY_MS = 250;

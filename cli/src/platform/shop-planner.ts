@@ -574,7 +574,7 @@ function withoutCallees(env: Readonly<Record<string, string>>, service: string):
 }
 
 /** Changes with the environment and with what the service is made from. */
-/** What a process is told of its track; nothing where it is the usual one. */
+/** What the environment of a process says of its track; nothing where it is the usual one. */
 function trackOf({ startedAs, track }: FleetMember): Track | undefined {
   const own = startedAs ?? track;
   return own === 'stable' ? undefined : own;

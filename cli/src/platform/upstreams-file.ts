@@ -43,7 +43,7 @@ export interface Routing {
 /** The place of a replica among the others. */
 export interface Share {
   readonly track: Track;
-  /** What it runs, where that is a release of its own. */
+  /** What it runs, where that is not what the clone has built. */
   readonly version?: string;
   /** With 0 it gets no new work but of requests that name its track. */
   readonly weight: number;

@@ -42,8 +42,8 @@ export function createInstanceGuards(): InstanceGuards {
       const own = names.map((name) => [name, states.find((one) => one.name === name)] as const);
       for (const [name, state] of own) if (state !== undefined && !first.has(name)) first.set(name, state);
       const found = (guard: 'exit' | 'not-ready' | 'restart', problems: readonly (string | undefined)[]) => {
-        const told = problems.filter((problem) => problem !== undefined);
-        return reads(guard, at)(told.length > 0 ? 'tripped' : 'held', told.join('; ') || names.join(', '));
+        const said = problems.filter((problem) => problem !== undefined);
+        return reads(guard, at)(said.length > 0 ? 'tripped' : 'held', said.join('; ') || names.join(', '));
       };
       return [
         found(

@@ -13,14 +13,14 @@ import type { CanaryObserver } from '../observe/seen.ts';
 import type { CanaryTerms, DeployRun, JournalRecord } from '../run.ts';
 import type { Sample, SampleFiles } from '../samples.ts';
 
-export const release = (version: string): Release => ({
+const release = (version: string): Release => ({
   version,
   folder: version,
   digest: version,
   seededBugs: [],
   env: {},
 });
-export const OLD = release('1.0.0');
+const OLD = release('1.0.0');
 export const NEW = release('1.1.0');
 const SERVICE = 'orders';
 
@@ -176,7 +176,7 @@ function samplesOf(world: World): SampleFiles {
   };
 }
 
-export const thePlan: CanaryPlan = {
+const thePlan: CanaryPlan = {
   service: SERVICE,
   baseline: 'fresh',
   steps: [
