@@ -216,6 +216,16 @@ describe('missing evidence', () => {
   });
 });
 
+it('has guards in its journal when their state changes, and what they see about every ten seconds', async () => {
+  world.traffic = (_share, at) => ({
+    ...noLoad,
+    guards: [{ ...exitGuard(at > 30_000 ? 'unknown' : 'held', at), detail: `second ${Math.floor(at / 1_000)}` }],
+  });
+  await deploy(anEngine(world), aCanary());
+  const readings = world.disk.samples.flatMap(({ sample }) => sample.guards);
+  expect(readings.map(({ state }) => state)).toEqual([...Array(3).fill('held'), ...Array(4).fill('unknown')]);
+});
+
 it.each([
   ['good', good],
   ['failing', failing],

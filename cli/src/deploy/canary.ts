@@ -20,11 +20,15 @@ export interface CanaryOptions extends Pick<CanaryDeps, 'samples'> {
   now(): number;
 }
 
+/** How often a guard that still holds is written down with what it saw, ms. */
+const WRITTEN_EVERY_MS = 10_000;
+
 /** A canary that is evaluated: it writes down what it sees, and its verdict follows from that alone. */
 export class Canary {
   readonly #options: CanaryOptions;
   readonly #samples: Sample[] = [];
-  readonly #said = new Map<string, GuardReading['state']>();
+  /** By guard: its last reading in a sample. */
+  readonly #written = new Map<string, GuardReading>();
   #last: { readonly at: number; readonly verdict: Verdict } | undefined;
 
   constructor(options: CanaryOptions) {
@@ -45,8 +49,8 @@ export class Canary {
     const current = run();
     const share = current.weights?.at(-1)?.share ?? 0;
     const evidence = seen.evidence.map((line) => ({ ...line, at }));
-    const guards = seen.guards.filter(({ guard, state }) => this.#said.get(guard) !== state);
-    for (const { guard, state } of guards) this.#said.set(guard, state);
+    const guards = seen.guards.filter((reading) => isNews(reading, this.#written.get(reading.guard)));
+    for (const reading of guards) this.#written.set(reading.guard, reading);
     const draft = { at, share, evidence, guards, missing: seen.missing };
     const limit = seen.slowAboveS === undefined ? {} : { slowAboveS: seen.slowAboveS };
     const before = { ...draft, ...limit, tests: { errors: 0, slow: 0, promotion: 0 } };
@@ -61,6 +65,12 @@ export class Canary {
     this.#last = { at, verdict };
     return this.#last;
   }
+}
+
+/** A verdict needs the states alone; a report shows what was seen, which need not be of this second. */
+function isNews({ state, detail, at }: GuardReading, before: GuardReading | undefined): boolean {
+  if (before === undefined || before.state !== state) return true;
+  return before.detail !== detail && at - before.at >= WRITTEN_EVERY_MS;
 }
 
 /** Why a canary is rolled back, or not decided. */

@@ -15,7 +15,7 @@ export interface Sample {
   readonly share: number;
   /** Outcomes since the sample before. */
   readonly evidence: readonly Evidence[];
-  /** Readings that are other than before. */
+  /** Readings with another state than before; with another detail about every 10 s. */
   readonly guards: readonly GuardReading[];
   /** Why the outcomes are not all of them; empty where they are. */
   readonly missing: readonly string[];
