@@ -104,3 +104,11 @@ it('so does a rollback to the release of before', async () => {
     what: 'the release 0.1.0 of orders is not kept any more',
   });
 });
+
+it('a canary without a plan, and a plan for another strategy, are refused', async () => {
+  const extension = await openWith(aFleet(releaseOf('0.2.0', 'dist')));
+  const request = { service: 'orders', keepMs: 0, asked: by };
+  for (const wrong of [{ strategy: 'canary' }, { strategy: 'rolling', canary: {} }])
+    await expect(post(extension, '', { ...request, ...wrong })).rejects.toMatchObject({ code: 'invalid_strategy' });
+  expect(asked).toEqual([]);
+});

@@ -102,7 +102,7 @@ export async function openDeploys(
   /** An operator sees in the changes when the calls went to another release, and when they went back. */
   async function record(run: DeployRun): Promise<void> {
     const { id, service, from, to, asked } = run;
-    if (run.state === 'shifting' && !recorded.has(id)) {
+    if ((run.state === 'shifting' || run.state === 'analysis') && !recorded.has(id)) {
       recorded.add(id);
       await changes.append({ kind: 'deploy', target: service, from, to, ...asked });
     } else if (isOver(run.state) && run.state !== 'done' && recorded.delete(id)) {
@@ -135,6 +135,7 @@ export async function openDeploys(
   }
 
   async function planOf(request: DeployRequest): Promise<DeployPlan> {
+    if ((request.strategy === 'canary') !== (request.canary !== undefined)) throw needsTerms(request.service);
     const source = await resolveRelease(request, root);
     checkPlatform(request);
     await fleet.admit([{ service: request.service, version: source.version, where: source.description }]);
@@ -471,6 +472,14 @@ function outOfReach(service: string, refusal: string): CliError {
     what: `the requests of ${service} are too few for this plan`,
     why: refusal,
     next: 'choose another plan ("shopctl deploy plan"), raise the load, or add --force',
+  });
+}
+
+function needsTerms(service: string): CliError {
+  return new CliError({
+    code: 'invalid_strategy',
+    what: `a canary of ${service} needs a plan, and no other strategy has one`,
+    next: 'use "shopctl deploy SERVICE --strategy canary --plan FILE"',
   });
 }
 
