@@ -60,6 +60,15 @@ it('ends where no page comes', async () => {
   expect(done.map(({ problem }) => problem)).toEqual(['no page came in 4 min 0 s']);
 });
 
+it('ends where no page can come any more', async () => {
+  const { operator, ran } = anOperator();
+  const done = await played(
+    ['wait page', 'drill ack'],
+    portsOf(operator, () => Promise.reject(new Error('it is over'))),
+  );
+  expect([ran, done.map(({ problem }) => problem)]).toEqual([[], ['it is over']]);
+});
+
 it('names the failed order of a trace, not one that is cancelled as usual', async () => {
   const at = { createdAt: '2026-01-01T00:00:00Z', decidedAt: '2026-01-01T00:00:02Z', readAt: '2026-01-01T00:00:03Z' };
   const { operator, ran } = anOperator({

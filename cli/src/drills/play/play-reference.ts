@@ -9,7 +9,7 @@ import { resolvePlaceholder } from './placeholders.ts';
 export interface ReferencePorts {
   readonly clock: RunClock;
   readonly operator: Operator;
-  /** Names of the pages and tickets that fire. */
+  /** Names of the pages and tickets that fire. Rejects where none can come any more. */
   pages(): Promise<readonly string[]>;
   /** What `wait page` waits for: another alert may fire as well. Default: any. */
   readonly awaited?: readonly string[];
@@ -50,7 +50,10 @@ export async function playReference(lines: readonly string[], ports: ReferencePo
 
 async function playLine(line: ReferenceLine, ports: ReferencePorts): Promise<PlayedLine> {
   const began = ports.clock.now();
-  const result = await attempt(line, ports);
+  const result = await attempt(line, ports).catch((error: unknown) => ({
+    played: line.text,
+    problem: messageOf(error),
+  }));
   ports.signal.throwIfAborted();
   return { line: line.text, ...result, tookMs: Math.round(ports.clock.now() - began) };
 }

@@ -3,6 +3,7 @@ import { messageOf } from '../../errors.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
+import { createDrillClient } from '../drill-client.ts';
 import type { Scenario } from '../format/schema.ts';
 import { recordsOf } from '../journal/records.ts';
 import { findLeaks, type SurfaceText } from '../leak/find-leaks.ts';
@@ -116,10 +117,15 @@ function requestFor({ scenario, seed }: TrialOptions): StartRequest {
 async function play({ id }: ShownRound, seen: Seen, options: TrialOptions): Promise<void> {
   const { project, scenario, env, signal } = options;
   const operator = createOperator({ project, env, signal });
+  const client = createDrillClient(project);
   const ports = {
     clock: systemClock,
     operator,
-    pages: () => pagesOf(project),
+    async pages() {
+      const { ended } = await client.status();
+      if (ended !== undefined) throw new Error(`the round is over: ${ended.reason}`);
+      return pagesOf(project);
+    },
     awaited: scenario.pages,
     signal,
     onPlayed: options.onPlayed,
