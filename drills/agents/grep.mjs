@@ -8,20 +8,26 @@ const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const next = async () => JSON.parse((await lines.next()).value ?? '{"type":"over"}');
 
 const task = await next();
-const edges = task.components
-  .filter((name) => name.startsWith('network:'))
-  .map((name) => name.slice('network:'.length));
 
-/** Runs a command of shopctl; gives its JSON, or nothing where it failed. */
+/** A document, or one a line where a command writes a stream. */
+function parse(text) {
+  try {
+    return [JSON.parse(text)];
+  } catch {
+    return text
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line) => JSON.parse(line));
+  }
+}
+
+/** Runs a command of shopctl; gives its documents, or nothing where it failed. */
 async function run(...words) {
   console.log(JSON.stringify({ run: words }));
   const line = await next();
   if (line.type === 'over') process.exit(0);
   if (line.type !== 'result' || line.exitCode !== 0) return undefined;
-  return line.stdout
-    .trim()
-    .split('\n')
-    .map((text) => JSON.parse(text));
+  return parse(line.stdout);
 }
 
 async function page() {
@@ -41,9 +47,14 @@ await run('drill', 'ack');
 
 const [{ instances = [] } = {}] = (await run('status')) ?? [];
 const broken = instances.find(({ status }) => status !== 'ready');
-const logs = JSON.stringify((await run('logs', 'gateway', 'orders', 'shipping', '--since', '1m')) ?? []);
-const mentions = (name) => logs.split(name).length;
-const edge = edges.toSorted((a, b) => mentions(b) - mentions(a))[0];
+const logs = (await run('logs', 'gateway', 'orders', 'shipping', '--since', '1m')) ?? [];
+const warnings = JSON.stringify(logs.filter(({ level }) => level === 'warn' || level === 'error'));
+const mentions = (word) => warnings.split(word).length;
+// `broker` of `orders-broker`: what orders cannot reach is named so in its warnings.
+const edge = task.components
+  .filter((name) => name.startsWith('network:orders-'))
+  .map((name) => name.slice('network:'.length))
+  .toSorted((one, other) => mentions(other.split('-')[1]) - mentions(one.split('-')[1]))[0];
 
 const [component, mechanism] = broken ? [broken.service, 'stopped'] : [`network:${edge}`, 'unreachable'];
 await run(

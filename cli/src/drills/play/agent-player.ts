@@ -8,7 +8,7 @@ import { runJsonSession } from './json-session.ts';
 import type { Player } from './player.ts';
 
 /** From the end of a round to the end of its program, and from a request to end to a kill, ms. */
-const END_LIMIT_MS = 3_000;
+const END_LIMIT_MS = 1_000;
 
 /**
  * A player that is a command of the shell, which speaks JSON lines on its standard streams. What it writes to stderr is said to people. Its

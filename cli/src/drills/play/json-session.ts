@@ -25,7 +25,7 @@ export type SessionLine =
       readonly id?: unknown;
       /** Null: it did not end within its limit. */
       readonly exitCode: number | null;
-      /** What it wrote as JSON. */
+      /** What it wrote as JSON: a document, or one a line. */
       readonly stdout: string;
       /** Why it failed. */
       readonly complaint?: string;
