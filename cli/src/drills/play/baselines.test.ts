@@ -66,7 +66,7 @@ describe('the bound of', () => {
   it('random-blame: three guesses from the vocabulary', () => {
     expect(boundOf('random-blame')).toEqual({ atMost: 30 });
     const points = failing.flatMap((scenario) =>
-      Array.from({ length: 40 }, (_, seed) =>
+      Array.from({ length: 8 }, (_, seed) =>
         pointsOf(
           scenario,
           [0, 1, 2].map((index) => [60 + index, blameOf(randomBlame(`${seed}`, index))]),
