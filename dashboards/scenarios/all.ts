@@ -3,7 +3,7 @@ import type { ScenarioFile } from '../scenario.ts';
 import { connectionsHigh, retriesHigh } from './calls.ts';
 import { gaugeFiles } from './gauges.ts';
 import { deadLetters, deadLettersCounted, queueNotDraining, shipmentsMissing } from './messaging.ts';
-import { budgetSpent, failingAtLowTraffic, probesFailing } from './orders.ts';
+import { budgetSpent, failingAtLowTraffic, failingInFastWindow, probesFailing } from './orders.ts';
 import { deployInProgress, instanceRestarting, spansDropped, telemetryLost, watchdog } from './platform.ts';
 
 /** The cases of the alerts that are not burn rates: each fires, is just below, resolves, and has no data. */
@@ -13,7 +13,8 @@ export function scenariosOf(profile: Profile, keepS: number): readonly ScenarioF
     ...(profile.hasSupervisor
       ? [queueNotDraining(keepS), ...shipmentsMissing(keepS), probesFailing(keepS), deadLetters(keepS)]
       : [deadLettersCounted(keepS)]),
-    failingAtLowTraffic(profile, keepS),
+    failingAtLowTraffic(keepS),
+    failingInFastWindow(profile),
     telemetryLost(profile, keepS),
     spansDropped(profile, keepS),
     budgetSpent(profile, keepS),
