@@ -37,7 +37,7 @@ const ALONE = [
   'test/e2e/{cli-user,compose,docker-*}.e2e.test.ts',
 ];
 /** Whole platforms that are replaced ten times, or wait for a drill to begin, which takes minutes: the nightly build names them. */
-const NIGHTLY = ['test/e2e/{drills,schema-releases}.e2e.test.ts'];
+const NIGHTLY = ['test/e2e/{deploy-killed,drills,schema-releases}.e2e.test.ts'];
 
 /** A file may start two platforms, and each takes 1 GB. */
 const PLATFORMS_AT_A_TIME = Math.max(1, Math.min(4, Math.floor(totalmem() / 2 ** 31)));

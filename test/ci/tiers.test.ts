@@ -28,7 +28,7 @@ it('the first and the second tier and what the nightly build names are all test 
   ]);
   expect(all.length).toBeGreaterThan(300);
   expect([...first, ...second].toSorted()).toEqual(both.toSorted());
-  const nightly = ['drills', 'schema-releases'].map((name) => `test/e2e/${name}.e2e.test.ts`);
+  const nightly = ['deploy-killed', 'drills', 'schema-releases'].map((name) => `test/e2e/${name}.e2e.test.ts`);
   const script = await readFile(join(cloneRoot(), '.ci/nightly'), 'utf8');
   for (const file of nightly) expect(script).toContain(`vitest run --project e2e ${file}\n`);
   expect([...both, ...nightly.map((file) => `[e2e] ${file}`)].toSorted()).toEqual(all.toSorted());
