@@ -12,7 +12,7 @@ import { allPairs, type Pair, pairName, planPairs } from '../../alert-matrix/pai
 import { openPlace } from '../../alert-matrix/place.ts';
 import { renderMatrix } from '../../alert-matrix/render.ts';
 import { renderHtml, reportAsJson, suiteOfReport } from '../../alert-matrix/render-files.ts';
-import { type AlertRunFolder, createAlertRun, findAlertRun } from '../../alert-matrix/run-folders.ts';
+import { createAlertRun, findAlertRun } from '../../alert-matrix/run-folders.ts';
 import { runMatrix } from '../../alert-matrix/run-matrix.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { renderJunitSuites } from '../../output/junit.ts';
@@ -20,6 +20,7 @@ import { labelledOutput } from '../../output/labelled-output.ts';
 import { formatTable } from '../../output/table.ts';
 import { type AlertRule, readAlertRules, requireAlertName } from '../../pager/alert-rules.ts';
 import type { Project } from '../../platform/project.ts';
+import type { JournaledRun } from '../../report/journaled-run.ts';
 import type { PartEnd } from '../../report/line-journal.ts';
 import { type ReportFiles, refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
@@ -59,7 +60,7 @@ export async function runMatrixCommand(options: MatrixOptions, deps: CommandDeps
 }
 
 interface Run {
-  readonly folder: AlertRunFolder;
+  readonly folder: JournaledRun;
   readonly start: MatrixStart;
 }
 
@@ -166,7 +167,7 @@ function describeRecord({ pair, injectedMs = 0, firings, problems }: PairRecord)
 }
 
 async function report(
-  { journal }: AlertRunFolder,
+  { journal }: JournaledRun,
   { expected, options, deps }: { expected: Expected; options: MatrixOptions; deps: CommandDeps },
 ): Promise<void> {
   const evaluated = evaluate(await readMatrixJournal(journal), expected);

@@ -1,5 +1,5 @@
 import { pageBurnsOf } from '../../alert-matrix/burns.ts';
-import { type AlertRunFolder, createAlertRun, findAlertRun } from '../../alert-matrix/run-folders.ts';
+import { createAlertRun, findAlertRun } from '../../alert-matrix/run-folders.ts';
 import { evaluateSilent } from '../../alert-matrix/silent/evaluate.ts';
 import {
   appendSilentLine,
@@ -17,6 +17,7 @@ import { renderJunitSuites } from '../../output/junit.ts';
 import { labelledOutput } from '../../output/labelled-output.ts';
 import { formatTable } from '../../output/table.ts';
 import type { Project } from '../../platform/project.ts';
+import type { JournaledRun } from '../../report/journaled-run.ts';
 import type { PartEnd } from '../../report/line-journal.ts';
 import { type ReportFiles, refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { formatDuration } from '../../shared/duration.ts';
@@ -73,7 +74,7 @@ function showPlan(options: SilentOptions, { output }: CommandDeps): void {
 }
 
 interface Run {
-  readonly folder: AlertRunFolder;
+  readonly folder: JournaledRun;
   readonly start: SilentStart;
 }
 

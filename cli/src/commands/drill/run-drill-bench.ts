@@ -2,7 +2,6 @@ import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import {
   appendBenchLine,
   BENCH_VERSION,
-  type BenchFolder,
   type BenchStart,
   createBench,
   findBench,
@@ -24,6 +23,7 @@ import { renderJunitSuites } from '../../output/junit.ts';
 import { labelledOutput } from '../../output/labelled-output.ts';
 import { formatTable } from '../../output/table.ts';
 import type { Project } from '../../platform/project.ts';
+import type { JournaledRun } from '../../report/journaled-run.ts';
 import type { PartEnd } from '../../report/line-journal.ts';
 import { type ReportFiles, refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
@@ -49,7 +49,7 @@ const AGENT = 'agent';
 const SOLUTION_LIMIT_MS = 480_000;
 
 interface Run {
-  readonly folder: BenchFolder;
+  readonly folder: JournaledRun;
   readonly start: BenchStart;
 }
 

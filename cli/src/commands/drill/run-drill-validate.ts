@@ -12,7 +12,6 @@ import {
   findTrials,
   readTrials,
   TRIALS_VERSION,
-  type TrialsFolder,
   type TrialsStart,
   waitingIn,
 } from '../../drills/validate/trial-journal.ts';
@@ -22,6 +21,7 @@ import { renderJunitSuites } from '../../output/junit.ts';
 import { labelledOutput } from '../../output/labelled-output.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import { cloneRoot, type Project } from '../../platform/project.ts';
+import type { JournaledRun } from '../../report/journaled-run.ts';
 import { type ReportFiles, refuseUnwritable, writeReportFiles } from '../../report/report-files.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { exitCodeOf } from '../../shared/verdict.ts';
@@ -73,7 +73,7 @@ interface Command {
 }
 
 interface Run {
-  readonly folder: TrialsFolder;
+  readonly folder: JournaledRun;
   readonly start: TrialsStart;
 }
 

@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError } from '../../errors.ts';
 import type { Project } from '../../platform/project.ts';
+import { createJournaledRun, findJournaledRun, type JournaledRun } from '../../report/journaled-run.ts';
 import { appendLineTo, type PartEnd, parseLines, readJournal } from '../../report/line-journal.ts';
-import { createRunFolder } from '../../report/run-folder.ts';
-import { suggestName } from '../../shared/suggest-name.ts';
 import type { Part } from '../score/part.ts';
 import type { Clocks } from '../score/round.ts';
 import { type BenchRound, nameOf } from './plan.ts';
@@ -59,38 +55,16 @@ export interface BenchJournal {
   readonly tookMs: number;
 }
 
-/** Where a run keeps its journal, and those of its rounds. */
-export interface BenchFolder {
-  readonly runId: string;
-  readonly path: string;
-  readonly journal: string;
-}
-
 const parentOf = ({ stateDir }: Pick<Project, 'stateDir'>) => join(stateDir, 'drill-bench');
-const folderOf = (parent: string, runId: string): BenchFolder => {
-  const path = join(parent, runId);
-  return { runId, path, journal: join(path, 'journal.jsonl') };
-};
 
-export async function createBench(project: Pick<Project, 'stateDir'>): Promise<BenchFolder> {
-  const { runId } = await createRunFolder(parentOf(project), { name: 'bench', seed: 1, at: new Date() });
-  return folderOf(parentOf(project), runId);
+/** The journals of its rounds are in its folder as well. */
+export function createBench(project: Pick<Project, 'stateDir'>): Promise<JournaledRun> {
+  return createJournaledRun(parentOf(project), { name: 'bench', seed: 1 });
 }
 
 /** The run with this id. Throws CliError (2), with the nearest one, where there is none. */
-export async function findBench(project: Pick<Project, 'stateDir'>, runId: string): Promise<BenchFolder> {
-  const found = folderOf(parentOf(project), runId);
-  if (!/[/\\]/.test(runId) && existsSync(found.journal)) return found;
-  const known = await readdir(parentOf(project)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  const nearest = suggestName(runId, known);
-  throw new CliError({
-    code: 'unknown_run',
-    what: `unknown run "${runId}"${nearest ? `, did you mean "${nearest}"?` : ''}`,
-    next: known.length > 0 ? `runs are ${known.toSorted().join(', ')}` : 'start one with "shopctl drill bench"',
-  });
+export function findBench(project: Pick<Project, 'stateDir'>, runId: string): Promise<JournaledRun> {
+  return findJournaledRun(parentOf(project), runId, 'shopctl drill bench');
 }
 
 /** One line, on the disk when this resolves. */

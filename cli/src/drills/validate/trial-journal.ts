@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CliError } from '../../errors.ts';
 import type { Project } from '../../platform/project.ts';
+import { createJournaledRun, findJournaledRun, type JournaledRun } from '../../report/journaled-run.ts';
 import { appendLineTo, type PartEnd, parseLines, readJournal } from '../../report/line-journal.ts';
-import { createRunFolder } from '../../report/run-folder.ts';
-import { suggestName } from '../../shared/suggest-name.ts';
 import { worst } from '../../shared/verdict.ts';
 import type { TrialRecord } from './trial.ts';
 
@@ -33,39 +29,15 @@ export interface TrialsJournal {
   readonly tookMs: number;
 }
 
-/** Where a run keeps its journal. */
-export interface TrialsFolder {
-  readonly runId: string;
-  readonly journal: string;
-}
-
 const parentOf = ({ stateDir }: Pick<Project, 'stateDir'>) => join(stateDir, 'drill-trials');
 
-export async function createTrials(project: Pick<Project, 'stateDir'>): Promise<TrialsFolder> {
-  const { runId, path } = await createRunFolder(parentOf(project), { name: 'trials', seed: 1, at: new Date() });
-  return { runId, journal: join(path, FILE) };
+export function createTrials(project: Pick<Project, 'stateDir'>): Promise<JournaledRun> {
+  return createJournaledRun(parentOf(project), { name: 'trials', seed: 1 });
 }
 
-const FILE = 'journal.jsonl';
-
 /** The run with this id. Throws CliError (2), with the nearest one, where there is none. */
-export async function findTrials(project: Pick<Project, 'stateDir'>, runId: string): Promise<TrialsFolder> {
-  const parent = parentOf(project);
-  const journal = join(parent, runId, FILE);
-  if (!/[/\\]/.test(runId) && existsSync(journal)) return { runId, journal };
-  const known = await readdir(parent).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-  const nearest = suggestName(runId, known);
-  throw new CliError({
-    code: 'unknown_run',
-    what: `unknown run "${runId}"${nearest ? `, did you mean "${nearest}"?` : ''}`,
-    next:
-      known.length > 0
-        ? `runs are ${known.toSorted().join(', ')}`
-        : 'start one with "shopctl drill validate --all --reference"',
-  });
+export function findTrials(project: Pick<Project, 'stateDir'>, runId: string): Promise<JournaledRun> {
+  return findJournaledRun(parentOf(project), runId, 'shopctl drill validate --all --reference');
 }
 
 /** One line, on the disk when this resolves. */
