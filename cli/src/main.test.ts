@@ -9,7 +9,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { CommandDeps } from './command-context.ts';
 import { addFaultOptions } from './commands/chaos/fault-options.ts';
 import { completionScript, describeProgram } from './commands/completion/completion.ts';
-import { parsePositive, parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
+import { parsePort, parsePositive, parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
 import { errorCodes } from './error-codes.ts';
 import { exitCodes } from './exit-codes.ts';
 import { createProgram } from './main.ts';
@@ -250,6 +250,12 @@ describe('option values', () => {
 
   it.each(['0', '00', '-1', '1.5', 'x', ''])('a positive number is not %j', (text) => {
     expect(() => parsePositive(text)).toThrow('1 or more');
+  });
+
+  it('a port to listen on may be 0, for any free one', () => {
+    expect(parsePort('0')).toBe(0);
+    expect(parsePort('8081')).toBe(8081);
+    for (const text of ['00', '-1', '65536', '1.5', '']) expect(() => parsePort(text)).toThrow('0 for any free one');
   });
 
   it('since is an age or a time', () => {

@@ -7,7 +7,8 @@ import { openShell, type Running, type Shell } from './support/cli-run.ts';
 
 let shell: Shell;
 beforeEach(async () => {
-  shell = await openShell();
+  // The port that users have.
+  shell = await openShell({ env: { SHOPCTL_PORT: '' } });
 });
 afterEach(() => shell.remove('shop', 'other'));
 

@@ -60,10 +60,14 @@ it('lists every instance in status, with endpoints and memory', async () => {
 });
 
 it(`six services together need less than ${MEMORY_LIMIT_MB} MB at rest`, async () => {
-  const { instances } = await state();
-  const bytes = instances.filter(({ kind }) => kind === 'service').map(({ rssBytes = Number.NaN }) => rssBytes);
-  expect(bytes).toHaveLength(6);
-  expect(bytes.reduce((sum, one) => sum + one, 0) / 1024 ** 2).toBeLessThan(MEMORY_LIMIT_MB);
+  const megabytes = async () => {
+    const { instances } = await state();
+    const bytes = instances.filter(({ kind }) => kind === 'service').map(({ rssBytes = Number.NaN }) => rssBytes);
+    expect(bytes).toHaveLength(6);
+    return bytes.reduce((sum, one) => sum + one, 0) / 1024 ** 2;
+  };
+  // At rest: a process that has just started or served gives pages back later where the machine is busy.
+  await expect.poll(megabytes, { timeout: 30_000 }).toBeLessThan(MEMORY_LIMIT_MB);
 });
 
 it('port prints the port alone, and it responds', async () => {

@@ -89,6 +89,8 @@ export async function startPlatform(options: PlatformOptions): Promise<TestPlatf
   const env = {
     ...withoutSettings(process.env),
     SHOPCTL_PROBE: 'off',
+    // From 8080 on the next platform may take the port of one that has ended, whose clients still send requests.
+    SHOPCTL_PORT: '0',
     ...options.env,
     SHOPCTL_HOME: home,
     NO_COLOR: '1',

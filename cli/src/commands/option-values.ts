@@ -6,7 +6,7 @@ import { type PlatformPart, platformParts } from '../platform/start-options.ts';
 import { componentWays } from '../providers/component.ts';
 import { toolWays } from '../providers/tool.ts';
 import { ageMs, durationMs } from '../shared/duration.ts';
-import { isPort } from '../shared/port-number.ts';
+import { isPort, isPortOrAny } from '../shared/port-number.ts';
 
 /** The longest that a timer can wait, s: one that is longer expires immediately. */
 const MAX_SECONDS = 2_147_483;
@@ -32,9 +32,9 @@ export function parseCount(text: string): number {
   return Number(text);
 }
 
-/** A TCP port. */
+/** A TCP port to listen on; 0: any free one. */
 export function parsePort(text: string): number {
-  if (!isPort(text)) throw new InvalidArgumentError('expected a port from 1 to 65535');
+  if (!isPortOrAny(text)) throw new InvalidArgumentError('expected a port from 1 to 65535, or 0 for any free one');
   return Number(text);
 }
 

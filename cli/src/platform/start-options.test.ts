@@ -41,6 +41,13 @@ describe.each([
   });
 });
 
+it('takes the port of the gateway from the variable, of which 0 is any free one', async () => {
+  expect(await requestOf({}, { SHOPCTL_PORT: '' })).not.toHaveProperty('port');
+  expect(await requestOf({}, { SHOPCTL_PORT: '0' })).toMatchObject({ port: 0 });
+  expect(await requestOf({ port: 8081 }, { SHOPCTL_PORT: '0' })).toMatchObject({ port: 8081 });
+  await expect(requestOf({}, { SHOPCTL_PORT: '-1' })).rejects.toMatchObject({ code: 'invalid_configuration' });
+});
+
 it('refuses a probe that is neither on nor off', async () => {
   for (const value of ['', 'on', 'off']) await requestOf({}, { SHOPCTL_PROBE: value });
   await expect(requestOf({}, { SHOPCTL_PROBE: 'no' })).rejects.toMatchObject({

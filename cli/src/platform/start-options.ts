@@ -1,7 +1,7 @@
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { type InstrumentationKind, instrumentationKinds } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError } from '../errors.ts';
-import { isPort } from '../shared/port-number.ts';
+import { isPortOrAny } from '../shared/port-number.ts';
 import type { UpRequest } from './control-client.ts';
 import type { InspectPorts } from './plan.ts';
 import { readConfigFile } from './project.ts';
@@ -95,11 +95,11 @@ function fromEnv({ SHOPCTL_WAIT_TIMEOUT: text }: NodeJS.ProcessEnv): number | un
 function portOption({ port }: StartOptions, { SHOPCTL_PORT: text }: NodeJS.ProcessEnv): { port?: number } {
   if (port !== undefined) return { port };
   if (text === undefined || text === '') return {};
-  if (isPort(text)) return { port: Number(text) };
+  if (isPortOrAny(text)) return { port: Number(text) };
   throw new CliError({
     code: 'invalid_configuration',
     what: `SHOPCTL_PORT is "${text}"`,
-    next: 'set it to a port from 1 to 65535, or unset it',
+    next: 'set it to a port from 1 to 65535, to 0 for any free one, or unset it',
   });
 }
 

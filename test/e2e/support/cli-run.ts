@@ -57,6 +57,8 @@ export async function openShell(options: ShellOptions = {}): Promise<Shell> {
   const env: NodeJS.ProcessEnv = {
     ...Object.fromEntries(inherited),
     SHOPCTL_PROBE: 'off',
+    // From 8080 on the next platform may take the port of one that has ended, whose clients still send requests.
+    SHOPCTL_PORT: '0',
     ...options.env,
     SHOPCTL_HOME: home,
     NO_COLOR: '1',

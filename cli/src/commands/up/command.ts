@@ -29,7 +29,7 @@ export const register: Register = (program: Command, deps: CommandDeps) => {
     .option('--provider <component=kind>', 'forces where a component comes from; may be repeated', parseProviders)
     .option(
       '--port <port>',
-      'where all replicas of the gateway listen (default: 8080, or the next free one; SHOPCTL_PORT)',
+      'where all replicas of the gateway listen (default: 8080, or the next free one; 0: any free one; SHOPCTL_PORT)',
       parsePort,
     )
     .option('--direct', 'wire services without Toxiproxy')
