@@ -13,9 +13,6 @@ export interface AttemptMetrics {
   count(kind: AttemptKind, drawn: Drawn, outcome: AttemptOutcome, durationMs: number): void;
 }
 
-/** A client gives up within minutes: at 100 orders a second, this is what comes in three. */
-const REMEMBERED_KEYS = 20_000;
-
 /** From 1 ms to 10 s, each a quarter more than the one before: a limit between fast and slow is hit that closely. */
 export const BOUNDS_S = Array.from({ length: 43 }, (_, index) => Number((0.001 * 1.25 ** index).toPrecision(3)));
 
@@ -31,7 +28,7 @@ export function createAttemptMetrics(edge: string): AttemptMetrics {
     valueType: ValueType.DOUBLE,
     advice: { explicitBucketBoundaries: BOUNDS_S },
   });
-  const keys = rememberKeys(REMEMBERED_KEYS);
+  const keys = rememberKeys();
   const service = edge.slice(edge.indexOf('-') + 1);
 
   return {

@@ -5,9 +5,6 @@ import { type FlagName, flagNames } from './flag-names.ts';
 import type { Flags } from './flags.ts';
 import { rememberKeys } from './recent-keys.ts';
 
-/** At 100 orders a second, what comes in three minutes. */
-const REMEMBERED_KEYS = 20_000;
-
 /** Work that a flag changes, counted by its variant. */
 export interface FlagOutcomes {
   /**
@@ -31,7 +28,7 @@ export function createFlagOutcomes(flags: Pick<Flags, 'isOn'> & Partial<Pick<Fla
   });
   // From the start, so that a reader can distinguish "none yet" from "not reported".
   for (const flag of flagNames) outcomes.add(0, { flag, variant: 'off', outcome: 'ok' });
-  const keys = rememberKeys(REMEMBERED_KEYS);
+  const keys = rememberKeys();
 
   return {
     async during(name, key, work) {

@@ -4,8 +4,11 @@ export interface RecentKeys {
   isFirst(key: string): boolean;
 }
 
+/** A client gives up within minutes: at 100 orders a second, this is what comes in three. */
+const REMEMBERED_KEYS = 20_000;
+
 /** Remembers the last `limit` keys, and up to as many before them. */
-export function rememberKeys(limit: number): RecentKeys {
+export function rememberKeys(limit = REMEMBERED_KEYS): RecentKeys {
   let recent = new Set<string>();
   let before = new Set<string>();
   return {

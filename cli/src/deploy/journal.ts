@@ -34,18 +34,13 @@ export function createDeployJournal(
       await appendWhole(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
     },
     async read() {
-      const { values, unreadable } = await readLines(file, parse);
+      const { values, unreadable } = await readLines(file, isRecord);
       for (const place of unreadable) report(`${place} is not a record of a deploy`);
       return values;
     },
   };
 }
 
-function parse(line: string): JournalRecord | undefined {
-  try {
-    const value = JSON.parse(line) as JournalRecord;
-    return typeof value.run === 'string' && typeof value.kind === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function isRecord({ run, kind }: JournalRecord): boolean {
+  return typeof run === 'string' && typeof kind === 'string';
 }

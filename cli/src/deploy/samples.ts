@@ -63,7 +63,7 @@ export function createSampleFiles(
       await appendWhole(fileOf(run), `${JSON.stringify(sample)}\n`);
     },
     async read(run) {
-      const { values, unreadable } = await readLines(fileOf(run), parse);
+      const { values, unreadable } = await readLines(fileOf(run), isSample);
       for (const place of unreadable) report(`${place} is not a sample of a canary`);
       return values;
     },
@@ -79,13 +79,8 @@ async function removeOldest(folder: string, kept: number, except: string): Promi
   await Promise.all(old.map(({ name }) => rm(join(folder, name))));
 }
 
-function parse(line: string): Sample | undefined {
-  try {
-    const value = JSON.parse(line) as Sample;
-    return typeof value.at === 'number' && Array.isArray(value.evidence) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function isSample({ at, evidence }: Sample): boolean {
+  return typeof at === 'number' && Array.isArray(evidence);
 }
 
 /**

@@ -6,7 +6,6 @@ import { type Asked, createChangeLog } from '../platform/change-log.ts';
 import { operatorDatabaseUrls } from '../platform/connection.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
 import { hasFailpoints } from '../platform/failpoint-files.ts';
-import { assertNoStuckFaults } from '../platform/orphaned-faults.ts';
 import type { Release } from '../platform/release.ts';
 import type { RuntimeKind } from '../platform/service-runtime.ts';
 import type { ExtensionContext, PlatformOperation, SupervisorExtension } from '../platform/supervisor-extension.ts';
@@ -18,6 +17,7 @@ import { createBackend } from '../trace/backend.ts';
 import { refusalOf } from './analysis/arithmetic.ts';
 import type { CanaryPlan } from './analysis/plan.ts';
 import { type DeployAction, DeployEngine, type DeployPlan } from './engine.ts';
+import { assertNoFault } from './fault-gate.ts';
 import { createGuards } from './guards.ts';
 import { createDeployJournal } from './journal.ts';
 import { pruneReleases, rollbackTargets } from './kept-releases.ts';
@@ -168,9 +168,7 @@ export async function openDeploys(
 
   function checkPlatform({ service, strategy, duringChaos = false }: Checked): void {
     const { instances, faults, instrumentation } = state();
-    assertNoStuckFaults(faults);
-    if (faults.length > 0 && !duringChaos)
-      throw faultActive(faults.map(({ fault, target }) => `${fault} on ${target}`));
+    assertNoFault(faults, 'the release', duringChaos);
     const own = instances.filter((one) => one.service === service);
     const down = own.find(({ status }) => status !== 'ready');
     if (own.length === 0 || down !== undefined) throw notReady(service, down?.name);
@@ -445,15 +443,6 @@ function runsAlready(service: string, version: string): CliError {
     code: 'no_deploy',
     what: `${service} runs ${version} already`,
     next: 'choose another version with --to: see "shopctl deploy history"',
-  });
-}
-
-function faultActive(faults: readonly string[]): CliError {
-  return new CliError({
-    code: 'deploy_during_fault',
-    what: 'a fault is active',
-    why: `${faults.join(', ')}: what it does would be taken for what the release does`,
-    next: 'wait for its end, or add --during-chaos',
   });
 }
 

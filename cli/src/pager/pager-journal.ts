@@ -66,17 +66,11 @@ export async function openPagerJournal(
 
 /** Every event that is kept, the oldest first; needs no supervisor. */
 export function readHistory({ historyFile }: PagerFiles) {
-  return readLines(historyFile, parseEvent);
+  return readLines(historyFile, isEvent);
 }
 
-function parseEvent(line: string): PagerEvent | undefined {
-  try {
-    const event = JSON.parse(line) as PagerEvent;
-    const isEvent = typeof event.sequence === 'number' && typeof event.type === 'string';
-    return isEvent && typeof event.time === 'string' ? event : undefined;
-  } catch {
-    return undefined;
-  }
+function isEvent({ sequence, type, time }: PagerEvent): boolean {
+  return typeof sequence === 'number' && typeof type === 'string' && typeof time === 'string';
 }
 
 async function readCheckpoint(file: string, report: (problem: string) => void): Promise<PagerState> {

@@ -129,16 +129,11 @@ export interface KeptChanges {
 
 /** None where nothing was changed yet. Throws what the file system reports where the file is there and cannot be read. */
 export async function readChanges(project: Pick<Project, 'stateDir'>): Promise<KeptChanges> {
-  const { values, unreadable } = await readLines(changeFile(project), parse);
+  const { values, unreadable } = await readLines(changeFile(project), isRecorded);
   // A process that had opened the file before it was rotated appends to the older part.
   return { changes: values.toSorted((a, b) => a.time.localeCompare(b.time)), unreadable };
 }
 
-function parse(line: string): RecordedChange | undefined {
-  try {
-    const value = JSON.parse(line) as RecordedChange;
-    return typeof value.time === 'string' && typeof value.kind === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
+function isRecorded({ time, kind }: RecordedChange): boolean {
+  return typeof time === 'string' && typeof kind === 'string';
 }

@@ -50,20 +50,30 @@ export async function sizeOf(file: string): Promise<number> {
 /** The lines of both parts, the oldest first. */
 export interface KeptLines<T> {
   readonly values: readonly T[];
-  /** `changes.jsonl:17`: lines that `parse` did not take; a kill or a power failure has cut them off. */
+  /** `changes.jsonl:17`: lines that are no such record; a kill or a power failure has cut them off. */
   readonly unreadable: readonly string[];
 }
 
+/** The record of a line; undefined where it is none: empty, cut off, or of another kind. Pure. */
+export function parseRecord<T>(line: string, isRecord: (value: T) => boolean): T | undefined {
+  try {
+    const value = JSON.parse(line) as T;
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** None where there is no file yet. Throws what the file system reports where it is there and cannot be read. */
-export async function readLines<T>(file: string, parse: (line: string) => T | undefined): Promise<KeptLines<T>> {
-  const parts = [await readPart(`${file}.1`, parse), await readPart(file, parse)];
+export async function readLines<T>(file: string, isRecord: (value: T) => boolean): Promise<KeptLines<T>> {
+  const parts = [await readPart(`${file}.1`, isRecord), await readPart(file, isRecord)];
   return {
     values: parts.flatMap(({ values }) => values),
     unreadable: parts.flatMap(({ unreadable }) => unreadable),
   };
 }
 
-async function readPart<T>(file: string, parse: (line: string) => T | undefined): Promise<KeptLines<T>> {
+async function readPart<T>(file: string, isRecord: (value: T) => boolean): Promise<KeptLines<T>> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
@@ -75,7 +85,7 @@ async function readPart<T>(file: string, parse: (line: string) => T | undefined)
   const unreadable: string[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line === '') continue;
-    const value = parse(line);
+    const value = parseRecord(line, isRecord);
     if (value === undefined) unreadable.push(`${file}:${index + 1}`);
     else values.push(value);
   }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { CliError, messageOf } from '../errors.ts';
-import { appendWhole } from '../platform/line-file.ts';
+import { appendWhole, parseRecord } from '../platform/line-file.ts';
 
 /** The last line of a part that came to its end; after an interruption another part may follow. */
 export interface PartEnd {
@@ -36,14 +36,5 @@ export async function readJournal<J>(file: string, command: string, parse: (text
 
 /** The lines of a journal. One that a kill has cut off is left out. Pure. */
 export function parseLines<L extends Line>(text: string): readonly L[] {
-  return text.split('\n').flatMap((line) => parseLine<L>(line) ?? []);
-}
-
-function parseLine<L extends Line>(text: string): L | undefined {
-  try {
-    const line = JSON.parse(text) as L | null;
-    return typeof line === 'object' && line !== null && typeof line.type === 'string' ? line : undefined;
-  } catch {
-    return undefined; // Empty, or cut off by a kill.
-  }
+  return text.split('\n').flatMap((line) => parseRecord<L>(line, ({ type }) => typeof type === 'string') ?? []);
 }

@@ -8,11 +8,11 @@ import { flagFile, flagFolder } from '../../platform/flag-file.ts';
 import { describeReach, reachOf } from '../../platform/flag-state.ts';
 import { readFlags, writeFlags } from '../../platform/flag-store.ts';
 import { appendWhole, readLines, rotate } from '../../platform/line-file.ts';
-import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
 import { makeStateFolder } from '../../platform/state-folder.ts';
 import type { ExtensionContext, SupervisorExtension } from '../../platform/supervisor-extension.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createBackend } from '../../trace/backend.ts';
+import { assertNoFault } from '../fault-gate.ts';
 import type { FlagRolloutRequest, FlagRolloutSummary } from './requests.ts';
 import type { FlagRollout, RolloutRecord } from './rollout.ts';
 import { type RolloutDeps, RolloutEngine } from './rollout-engine.ts';
@@ -63,9 +63,7 @@ export async function openFlagRollouts(context: ExtensionContext): Promise<Super
 
   async function start({ flag, plan, asked, duringChaos = false }: FlagRolloutRequest): Promise<FlagRollout> {
     const { faults } = state();
-    assertNoStuckFaults(faults);
-    if (faults.length > 0 && !duringChaos)
-      throw faultActive(faults.map(({ fault, target }) => `${fault} on ${target}`));
+    assertNoFault(faults, 'the flag', duringChaos);
     const own = evaluatorsOf(flag);
     if (own.length === 0 || own.some(({ status }) => status !== 'ready')) throw notReady(flag);
     const { kind } = reachOf((await readFlags(file)).flags[flag] ?? offDefinition);
@@ -100,7 +98,7 @@ function openJournal(stateDir: string, report: (problem: string) => void): Rollo
       await appendWhole(file, `${JSON.stringify(record)}\n`);
     },
     async read() {
-      const { values, unreadable } = await readLines(file, parse);
+      const { values, unreadable } = await readLines(file, isRecord);
       for (const place of unreadable) report(`${place} is not a record of a rollout`);
       return values;
     },
@@ -119,22 +117,8 @@ function storedFlags(file: string, changes: ReturnType<typeof createChangeLog>):
   };
 }
 
-function parse(line: string): RolloutRecord | undefined {
-  try {
-    const value = JSON.parse(line) as RolloutRecord;
-    return typeof value.run === 'string' && typeof value.kind === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function faultActive(faults: readonly string[]): CliError {
-  return new CliError({
-    code: 'deploy_during_fault',
-    what: 'a fault is active',
-    why: `${faults.join(', ')}: what it does would be taken for what the flag does`,
-    next: 'wait for its end, or add --during-chaos',
-  });
+function isRecord({ run, kind }: RolloutRecord): boolean {
+  return typeof run === 'string' && typeof kind === 'string';
 }
 
 function notReady(flag: string): CliError {
