@@ -1,5 +1,5 @@
 import { openChaos } from './chaos/supervise.ts';
-import { openFlagRollouts } from './deploy/flag-rollout/supervise.ts';
+import { type FlagRolloutExtension, openFlagRollouts } from './deploy/flag-rollout/supervise.ts';
 import { keptReleases } from './deploy/kept-releases.ts';
 import { openDeploys } from './deploy/supervise.ts';
 import { openDrills } from './drills/supervise.ts';
@@ -38,14 +38,17 @@ async function supervise(projectName: string): Promise<void> {
       const chaos = await openChaos({ ...context, env });
       const pager = await openPager({ ...context, env });
       const monitoring = await openMonitoring({ ...context, env });
-      const deploys = await openDeploys({ ...context, env });
+      // Each refuses to begin while the other is not over; nothing can be asked of either before both are there.
+      let rollouts: FlagRolloutExtension | undefined;
+      const deploys = await openDeploys({ ...context, env, obstacle: () => rollouts?.active() });
+      rollouts = await openFlagRollouts({ ...context, obstacle: deploys.active });
       return combineExtensions([
         openOperations(context),
         chaos,
         monitoring,
         pager,
         deploys,
-        await openFlagRollouts(context),
+        rollouts,
         await openDrills({
           ...context,
           env,

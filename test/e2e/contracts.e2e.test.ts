@@ -1,8 +1,12 @@
 /*
  * Goal: two versions of an event can be published side by side, switched while the platform runs. There is one shipment
  * for an order, and with the flag off the trace is the one of the contract.
- * Method: a real platform; the flag goes on and off with the command, and each order's rows and trace are looked at.
+ * Method: a real platform; the flag goes on and off with the command, and each order's rows and trace are looked at. A rollout
+ * has a plan of seconds.
  */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAccountReader } from '../../cli/src/trace/accounting.ts';
 import { assertTrace } from '../../cli/src/trace/assert.ts';
@@ -84,4 +88,57 @@ it('off again the trace is the one of the contract, and the ledger of all orders
   await untilDrained(platform);
   const { code, stdout } = await platform.shopctl('audit', '--json');
   expect(code, stdout).toBe(0);
+});
+
+/** One step of 2 s. */
+const planWith = ({ limit, requests }: { limit: string; requests: number }) => `
+version: shop.deploy/v1
+service: orders
+strategy: canary
+baseline: running
+steps: [{ weight: 50, requests: ${requests}, for: 2s }]
+limit: ${limit}
+analysis:
+  alpha: 0.01
+  errors: { tolerate: 1 }
+  slow: { above: p95, tolerate: 2, warm-up: 20 }
+  margin: 20%
+  guards: [dead-letter, total-errors]
+`;
+
+it('a rollout without orders is unknown; with enough of them it ends on for all, and no other begins meanwhile', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'shop-rollout-'));
+  await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+  const file = join(folder, 'plan.yaml');
+  const rollOut = async (limit: string, requests: number) => {
+    await writeFile(file, planWith({ limit, requests }));
+    return platform.shopctl('flags', 'rollout', FLAG, '--plan', file, '--json');
+  };
+  const unknown = await rollOut('3s', 30);
+  expect(unknown.code, unknown.stderr).toBe(5);
+  expect(JSON.parse(unknown.stdout)).toMatchObject({ end: 'inconclusive', on: { requests: 0 } });
+
+  const over = new AbortController();
+  const customers = Array.from({ length: 3 }, async () => {
+    while (!over.signal.aborted) await place(platform);
+  });
+  try {
+    const tooFew = await rollOut('3s', 100_000);
+    expect([tooFew.code, tooFew.stderr]).toEqual([2, expect.stringContaining('plan_out_of_reach')]);
+    const rollout = rollOut('60s', 40);
+    await eventually('the rollout to begin', { withinMs: 20_000 }, async () => {
+      const { stdout } = await platform.shopctl('flags', 'rollouts', '--json');
+      const { rollouts } = JSON.parse(stdout) as { rollouts: { isOver: boolean }[] };
+      return rollouts.some(({ isOver }) => !isOver);
+    });
+    const deploy = await platform.shopctl('deploy', 'orders', '--strategy', 'rolling');
+    expect([deploy.code, deploy.stderr]).toEqual([2, expect.stringContaining(`a rollout of the flag ${FLAG}`)]);
+    const { code, stdout, stderr } = await rollout;
+    expect(code, stdout + stderr).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ end: 'promoted', percent: 100 });
+  } finally {
+    over.abort();
+    await Promise.all(customers);
+  }
+  await turn('off');
 });

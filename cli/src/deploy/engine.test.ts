@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { CliError } from '../errors.ts';
 import type { FleetControl } from '../platform/supervisor-extension.ts';
 import type { DeployEngine, DeployPlan } from './engine.ts';
 import { type DeployRun, isOver, transitions } from './run.ts';
@@ -270,6 +271,14 @@ describe('an operator', () => {
     await engine.start(aPlan(), { supersede: true });
     expect(await ended(engine)).toMatchObject({ state: 'done' });
     expect(engine.runs()[0]).toMatchObject({ state: 'rolled-back', cause: { kind: 'superseded' } });
+  });
+
+  it('cannot begin while a flag is rolled out, and leaves nothing behind', async () => {
+    const obstacle = new CliError({ code: 'deploy_active', what: 'a rollout of a flag is not over' });
+    const engine = anEngine(world, { clock, obstacle: () => obstacle });
+    await expect(engine.start(aPlan())).rejects.toBe(obstacle);
+    await expect(engine.start(aPlan(), { supersede: true })).rejects.toBe(obstacle);
+    expect([engine.current, engine.runs()]).toEqual([undefined, []]);
   });
 
   it.each(['promote', 'pause', 'resume', 'abort'] as const)('has nothing to %s without a deploy', async (action) => {

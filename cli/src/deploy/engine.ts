@@ -64,6 +64,8 @@ export interface EngineDeps {
   ): Promise<string>;
   /** Compares what an instance in the shadow would do with what is done, for `keepMs`. Rejects with Trip. */
   compare(instance: string, keepMs: number, signal: AbortSignal): Promise<string>;
+  /** Why nothing may be deployed now, beside another deploy. */
+  obstacle?(): CliError | undefined;
   /** Something about the runs is another. */
   onChange(run: DeployRun): void;
   onProblem(message: string): void;
@@ -143,11 +145,11 @@ export class DeployEngine {
     return this.#current?.canary?.last;
   }
 
-  /** Begins a deploy, and resolves when it is on disk. Throws CliError (2) while another one is not over. */
+  /** Begins a deploy, and resolves when it is on disk. Throws CliError (2) while another one, or what is in its way, is not over. */
   async start(plan: DeployPlan, { supersede = false } = {}): Promise<DeployRun> {
     if (supersede)
       await this.#rollBackCurrent({ kind: 'superseded', text: `superseded by a deploy of ${plan.service}` });
-    if (this.#current) throw deployActive(this.current as DeployRun);
+    this.#assertFree();
     const id = randomUUID().slice(0, 8);
     const over = new AbortController();
     const begun = Promise.withResolvers<void>();
@@ -224,6 +226,13 @@ export class DeployEngine {
   async end(): Promise<void> {
     this.#ending.abort();
     await this.#rollBackCurrent({ kind: 'ended', text: 'the platform was taken down' });
+  }
+
+  /** Nothing is awaited between this and what makes the deploy the current one. */
+  #assertFree(): void {
+    if (this.#current) throw deployActive(this.current as DeployRun);
+    const obstacle = this.#deps.obstacle?.();
+    if (obstacle !== undefined) throw obstacle;
   }
 
   async #rollBackCurrent(cause: Cause): Promise<void> {

@@ -16,6 +16,7 @@ import { services } from '../topology/services.ts';
 import { createBackend } from '../trace/backend.ts';
 import { refusalOf } from './analysis/arithmetic.ts';
 import type { CanaryPlan } from './analysis/plan.ts';
+import { ATTEMPTS, totalsOf } from './analysis/read-evidence.ts';
 import { type DeployAction, DeployEngine, type DeployPlan } from './engine.ts';
 import { assertNoFault } from './fault-gate.ts';
 import { createGuards } from './guards.ts';
@@ -40,6 +41,8 @@ const DEPLOY_CHANGED = 'deploy.changed';
 
 /** The deploys of a supervisor, for its other extensions. */
 export interface DeployExtension extends SupervisorExtension {
+  /** The deploy that is not over, as the refusal of what it is in the way of. */
+  active(): CliError | undefined;
   /** Why nothing can be deployed here; undefined where it can. */
   unavailable(): string | undefined;
   /** A build of a service that does something wrong, in place of what it runs; see DeployEngine.force. */
@@ -58,9 +61,13 @@ const ACTIONS: readonly string[] = ['promote', 'pause', 'resume', 'abort'] satis
  * `POST /v1/deploys/unpin`: `{service}`.
  */
 export async function openDeploys(
-  context: ExtensionContext & { readonly env: NodeJS.ProcessEnv },
+  context: ExtensionContext & {
+    readonly env: NodeJS.ProcessEnv;
+    /** Why nothing may be deployed now: what a rollout of a flag does would be taken for what the release does. */
+    readonly obstacle?: () => CliError | undefined;
+  },
 ): Promise<DeployExtension> {
-  const { project, events, state, fleet, env } = context;
+  const { project, events, state, fleet, env, obstacle: obstacleToDeploys } = context;
   const { root } = project;
   const report = (problem: string) => console.error(`supervisor: ${problem}`);
   const changes = createChangeLog(project, report);
@@ -80,6 +87,7 @@ export async function openDeploys(
     stable,
     preflight: (subject, signal) => preflight(subject, signal),
     compare,
+    ...(obstacleToDeploys && { obstacle: obstacleToDeploys }),
     onProblem: report,
     onChange(run) {
       events.add(DEPLOY_CHANGED, run.service, describe(run));
@@ -161,7 +169,10 @@ export async function openDeploys(
 
   /** Without any request nothing is known of the rate: a canary waits for them. */
   async function checkReach(plan: CanaryPlan): Promise<void> {
-    const rate = await presentRate(plan.service, (names) => createBackend(state().telemetryUrl).metrics(names));
+    const rate = await presentRate(async () => {
+      const points = await createBackend(state().telemetryUrl).metrics([ATTEMPTS]);
+      return totalsOf(points, plan.service).requests;
+    });
     const refusal = rate === 0 ? undefined : refusalOf(plan, rate);
     if (refusal !== undefined) throw outOfReach(plan.service, refusal);
   }
@@ -298,6 +309,7 @@ export async function openDeploys(
   }
 
   return {
+    active: () => engine.current && activeDeploy(engine.current, 'one would be taken for the other'),
     unavailable,
     deployAltered,
     releases,
@@ -337,10 +349,14 @@ function describe({ to, state, cause, steps, isPaused }: DeployRun): string {
 /** What operators ask for while a deploy is not over, and what would be in its way. */
 function obstacle(operation: PlatformOperation, run: DeployRun | undefined): CliError | undefined {
   if (run === undefined || !concerns(operation, run.service)) return undefined;
+  return activeDeploy(run, 'it changes the same instances');
+}
+
+function activeDeploy({ service, to, state }: DeployRun, why: string): CliError {
   return new CliError({
     code: 'deploy_active',
-    what: `a deploy of ${run.service} to ${run.to} is ${run.state}`,
-    why: 'it changes the same instances',
+    what: `a deploy of ${service} to ${to} is ${state}`,
+    why,
     next: 'wait for its end ("shopctl deploy status"), or roll it back ("shopctl deploy abort")',
   });
 }

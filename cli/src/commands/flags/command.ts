@@ -50,6 +50,7 @@ export const register: Register = (program, deps) => {
     .argument('<flag>', 'its name, as "flags ls" shows it')
     .requiredOption('--plan <file>', 'a plan of a canary of the service that evaluates the flag')
     .option('--during-chaos', 'although a fault is active')
+    .option('--force', 'although the orders are too few for the plan at the present rate')
     .addHelpText(
       'after',
       effects(

@@ -13,6 +13,7 @@ import { unknownFlag } from './unknown-flag.ts';
 export interface RolloutOptions extends CommonOptions, ReasonOptions {
   readonly plan: string;
   readonly duringChaos?: boolean;
+  readonly force?: boolean;
 }
 
 /** `shopctl flags rollout NAME`: has the supervisor do it, and follows it to its end. An interruption has the flag as it was. */
@@ -23,7 +24,11 @@ export async function runFlagsRollout(name: string, options: RolloutOptions, dep
   if (plan.service !== service) throw otherService(name, service, plan.service);
   const client = createRolloutClient(deps.projectFrom(options));
   const asked = askedFrom('command line', options.reason);
-  const { id } = await client.start({ flag: name, plan, asked, ...(options.duringChaos && { duringChaos: true }) });
+  const { id } = await client.start({
+    ...{ flag: name, plan, asked },
+    ...(options.duringChaos && { duringChaos: true }),
+    ...(options.force && { force: true }),
+  });
   const { output, signal } = deps;
   const over = Promise.withResolvers<void>();
   deps.onInterrupt(async () => {

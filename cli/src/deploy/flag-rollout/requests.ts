@@ -10,6 +10,8 @@ export interface FlagRolloutRequest {
   readonly asked: Asked;
   /** Faults may be active. */
   readonly duringChaos?: boolean;
+  /** The orders may be too few for the plan. */
+  readonly force?: boolean;
 }
 
 /** A rollout without its lines. */

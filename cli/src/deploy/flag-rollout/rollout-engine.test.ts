@@ -5,6 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FlagDefinition, offDefinition } from '@shop/kit/flag-file.ts';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { CliError } from '../../errors.ts';
 import { killed, reachOf } from '../../platform/flag-state.ts';
 import type { Evidence } from '../analysis/evidence.ts';
 import type { GuardReading } from '../analysis/guards.ts';
@@ -137,6 +138,7 @@ describe('a flag', () => {
     ['dead letters are not known', { deadLetter: 'unknown' }, 'inconclusive'],
     ['an instance reports nothing', { missing: ['orders-2 reports nothing'] }, 'inconclusive'],
     ['there are no orders', { requests: 0 }, 'inconclusive'],
+    ['there are too few orders by its limit', { requests: 2 }, 'inconclusive'],
   ] as const)('is as it was where %s', async (_what, orders, end) => {
     const rollout = await rollOut(anEngine(world, orders));
     expect(rollout).toMatchObject({ end });
@@ -167,6 +169,19 @@ describe('a flag', () => {
     await expect(engine.start(request)).rejects.toMatchObject({ code: 'deploy_active', exitCode: 2 });
     await engine.end();
     await expect(engine.abort('')).rejects.toMatchObject({ code: 'no_deploy' });
+  });
+
+  it('is not rolled out while something else is, and leaves nothing behind', async () => {
+    const obstacle = new CliError({ code: 'deploy_active', what: 'a deploy of orders to 0.3.0 is kept' });
+    let isActive = true;
+    const engine = anEngine(world, { requests: 0 }, { obstacle: () => (isActive ? obstacle : undefined) });
+    await expect(engine.start(request)).rejects.toBe(obstacle);
+    expect([engine.active, world.records, world.written]).toEqual([undefined, [], []]);
+    isActive = false;
+    await engine.start(request);
+    expect(engine.active).toBe(FLAG);
+    await engine.end();
+    expect(engine.active).toBeUndefined();
   });
 
   it('is as it was, or on as was decided, wherever its process is killed', async () => {

@@ -38,6 +38,8 @@ export interface RolloutDeps {
     write(flag: string, definition: FlagDefinition, asked: Asked): Promise<void>;
   };
   observe(plan: CanaryPlan, flag: string): Promise<VariantObserver>;
+  /** Why nothing may be rolled out now, beside another rollout. */
+  obstacle?(): CliError | undefined;
   onChange(rollout: FlagRollout, text: string): void;
   onProblem(message: string): void;
   readonly clock: RunClock;
@@ -76,7 +78,10 @@ interface Decided {
 export class RolloutEngine {
   readonly #deps: RolloutDeps;
   #records: RolloutRecord[] = [];
-  #current: { readonly id: string; readonly over: AbortController; readonly done: Promise<void> } | undefined;
+  /** `id` is empty until its first record is on disk. */
+  #current:
+    | { readonly id: string; readonly flag: string; readonly over: AbortController; readonly done: Promise<void> }
+    | undefined;
 
   constructor(deps: RolloutDeps) {
     this.#deps = deps;
@@ -97,13 +102,21 @@ export class RolloutEngine {
     return rolloutsIn(this.#records);
   }
 
-  /** Resolves when it is on disk. Throws CliError (2) while another one is not over. */
+  /** The flag that is rolled out now. */
+  get active(): string | undefined {
+    return this.#current?.flag;
+  }
+
+  /** Resolves when it is on disk. Throws CliError (2) while another one, or what is in its way, is not over. */
   async start({ flag, plan, asked }: RolloutRequest): Promise<FlagRollout> {
-    if (this.#current) throw rolloutActive(this.#current.id === '' ? flag : this.#rollout(this.#current.id).flag);
+    // Nothing is awaited between this and what makes it the current one.
+    if (this.#current) throw rolloutActive(this.#current.flag);
+    const obstacle = this.#deps.obstacle?.();
+    if (obstacle !== undefined) throw obstacle;
     const id = randomUUID().slice(0, 8);
     const begun = Promise.withResolvers<void>();
     const over = new AbortController();
-    this.#current = { id: '', over, done: begun.promise };
+    this.#current = { id: '', flag, over, done: begun.promise };
     const leave = () => {
       this.#current = undefined;
       begun.resolve();
@@ -112,7 +125,7 @@ export class RolloutEngine {
       const before = await this.#deps.flags.read(flag);
       const observer = await this.#deps.observe(plan, flag);
       await this.#append({ kind: 'planned', flag, plan, before, level: observer.level, asked }, id);
-      this.#current = { id, over, done: begun.promise };
+      this.#current = { id, flag, over, done: begun.promise };
       void this.#drive(id, observer, over.signal).finally(leave);
     } catch (error) {
       leave();
@@ -217,7 +230,8 @@ function decidedBy(error: unknown, signal: AbortSignal): Decided {
   return { end: 'inconclusive', text: messageOf(cause) };
 }
 
-function rolloutActive(flag: string): CliError {
+/** The refusal of what a rollout is in the way of. */
+export function rolloutActive(flag: string): CliError {
   return new CliError({
     code: 'deploy_active',
     what: `a rollout of the flag ${flag} is not over`,

@@ -12,10 +12,15 @@ import { makeStateFolder } from '../../platform/state-folder.ts';
 import type { ExtensionContext, SupervisorExtension } from '../../platform/supervisor-extension.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createBackend } from '../../trace/backend.ts';
+import { refusalOf } from '../analysis/arithmetic.ts';
+import type { CanaryPlan } from '../analysis/plan.ts';
+import { totalsOf } from '../analysis/read-evidence.ts';
 import { assertNoFault } from '../fault-gate.ts';
+import { presentRate } from '../observe/present-rate.ts';
+import { asAttempts, FLAG_OUTCOMES } from './points.ts';
 import type { FlagRolloutRequest, FlagRolloutSummary } from './requests.ts';
 import type { FlagRollout, RolloutRecord } from './rollout.ts';
-import { type RolloutDeps, RolloutEngine } from './rollout-engine.ts';
+import { type RolloutDeps, RolloutEngine, rolloutActive } from './rollout-engine.ts';
 import { summaryOf } from './summary.ts';
 import { openVariantObserver, watchedGuards } from './variant-observer.ts';
 
@@ -25,12 +30,23 @@ const ROLLOUT_CHANGED = 'flag.rollout';
 /** One file has up to 16 MiB, some twenty rollouts of ten minutes; one older part is kept. */
 const MAX_BYTES = 16 * 1024 ** 2;
 
+/** The rollouts of a supervisor, for its other extensions. */
+export interface FlagRolloutExtension extends SupervisorExtension {
+  /** The rollout that is not over, as the refusal of what it is in the way of. */
+  active(): CliError | undefined;
+}
+
 /**
  * The routes for rollouts of flags. `GET /v1/flag-rollouts`: FlagRolloutSummary[]. `POST /v1/flag-rollouts`: FlagRolloutRequest; its
  * summary. `POST /v1/flag-rollouts/abort`: the summary, once the flag is as it was.
  */
-export async function openFlagRollouts(context: ExtensionContext): Promise<SupervisorExtension> {
-  const { project, events, state } = context;
+export async function openFlagRollouts(
+  context: ExtensionContext & {
+    /** Why no flag may be rolled out now: what a deploy does would be taken for what the flag does. */
+    readonly obstacle: () => CliError | undefined;
+  },
+): Promise<FlagRolloutExtension> {
+  const { project, events, state, obstacle } = context;
   const report = (problem: string) => console.error(`supervisor: ${problem}`);
   const file = flagFile(flagFolder(project));
   const said = new Map<string, string>();
@@ -51,6 +67,7 @@ export async function openFlagRollouts(context: ExtensionContext): Promise<Super
       if (said.get(id) === undefined || isOver || text.startsWith('on for')) events.add(ROLLOUT_CHANGED, flag, text);
       said.set(id, text);
     },
+    obstacle,
     onProblem: report,
     clock: systemClock,
   });
@@ -61,7 +78,18 @@ export async function openFlagRollouts(context: ExtensionContext): Promise<Super
     return state().instances.filter((one) => one.service === service);
   }
 
-  async function start({ flag, plan, asked, duringChaos = false }: FlagRolloutRequest): Promise<FlagRollout> {
+  /** Without any order nothing is known of the rate: the rollout waits for them, and is inconclusive at its limit. */
+  async function assertInReach(flag: string, plan: CanaryPlan): Promise<void> {
+    const rate = await presentRate(async () => {
+      const points = await createBackend(state().telemetryUrl).metrics([FLAG_OUTCOMES]);
+      return totalsOf(asAttempts(points, flag), flag).requests;
+    });
+    const refusal = rate === 0 ? undefined : refusalOf(plan, rate);
+    if (refusal !== undefined) throw outOfReach(flag, refusal);
+  }
+
+  async function start(request: FlagRolloutRequest): Promise<FlagRollout> {
+    const { flag, plan, asked, duringChaos = false, force = false } = request;
     const { faults } = state();
     assertNoFault(faults, 'the flag', duringChaos);
     const own = evaluatorsOf(flag);
@@ -69,12 +97,14 @@ export async function openFlagRollouts(context: ExtensionContext): Promise<Super
     const { kind } = reachOf((await readFlags(file)).flags[flag] ?? offDefinition);
     if (kind !== 'off' && kind !== 'share') throw notOff(flag, kind === 'rules' ? 'on by its rules' : kind);
     const guards = plan.guards.filter((one) => watchedGuards.includes(one));
+    if (!force) await assertInReach(flag, plan);
     return engine.start({ flag, plan: { ...plan, guards }, asked });
   }
 
   const summary = (rollout: FlagRollout): FlagRolloutSummary => summaryOf(rollout, said.get(rollout.id));
 
   return {
+    active: () => (engine.active === undefined ? undefined : rolloutActive(engine.active)),
     async handle(route, request, response) {
       if (route === 'GET /v1/flag-rollouts') sendJson(response, engine.rollouts().map(summary));
       else if (route === 'POST /v1/flag-rollouts') sendJson(response, summary(await start(await readJson(request))));
@@ -126,6 +156,15 @@ function notReady(flag: string): CliError {
     code: 'component_not_running',
     what: `no service that evaluates ${flag} is ready`,
     next: 'see "shopctl status"',
+  });
+}
+
+function outOfReach(flag: string, refusal: string): CliError {
+  return new CliError({
+    code: 'plan_out_of_reach',
+    what: `the orders are too few to roll out ${flag} by this plan`,
+    why: refusal,
+    next: 'choose another plan, raise the load, or add --force: it is as it was at the limit then',
   });
 }
 
