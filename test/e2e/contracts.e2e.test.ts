@@ -82,6 +82,21 @@ it('with the flag on an order has both versions, taken both by shipping, and one
   ).toEqual([{ lines: [{ productId: 1, quantity: 1 }] }]);
 });
 
+it('with the flag on verify, order and trace assert hold orders to the trace of both versions', async () => {
+  const both = { spans: 39, events: ['order.confirmed', 'order.confirmed.v2'] };
+  const verified = await platform.shopctl('verify', '--json');
+  expect(verified.code, verified.stdout).toBe(0);
+  const { checks } = JSON.parse(verified.stdout) as { checks: { id: string; contract?: object }[] };
+  expect(checks.find(({ id }) => id === 'confirmed-trace')?.contract).toEqual(both);
+  const placed = JSON.parse((await platform.shopctl('order', '--json')).stdout);
+  expect(placed.trace).toMatchObject({ ...both, complete: true });
+  const asserted = await platform.shopctl('trace', 'assert', placed.traceId, '--json');
+  expect([asserted.code, JSON.parse(asserted.stdout)]).toMatchObject([0, { verdict: 'pass', expected: both }]);
+  // Spans of version 2 are too many where it is not to be published.
+  const alone = await platform.shopctl('trace', 'assert', placed.traceId, '--set', 'orderConfirmedV2=0');
+  expect(alone.code, alone.stdout).toBe(1);
+});
+
 it('off again the trace is the one of the contract, and the ledger of all orders balances', async () => {
   await turn('off');
   await expectTrace(await place(platform));

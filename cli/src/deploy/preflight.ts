@@ -1,19 +1,19 @@
 import { CliError, messageOf } from '../errors.ts';
 import { createStyle } from '../output/style.ts';
 import { createGatewayClient } from '../shop/gateway-client.ts';
+import { type EventSources, orderContract } from '../shop/published-events.ts';
 import { createAccountReader } from '../trace/accounting.ts';
 import { assertTrace } from '../trace/assert.ts';
 import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
-import { expectedTree, loadContract } from '../trace/contract.ts';
+import { loadContract, type TraceContract } from '../trace/contract.ts';
 import { diffLines, renderDiff } from '../trace/diff.ts';
 import { tripped, unobserved } from './trip.ts';
 
-export interface PreflightDeps {
+export interface PreflightDeps extends EventSources {
   /** Where orders are placed: the gateway, or the one that is tried out. */
   readonly url: string;
   readonly telemetryUrl: string;
-  /** Root of the clone, where contracts are. */
-  readonly root: string;
+  readonly project: EventSources['project'] & { readonly root: string };
   readonly signal: AbortSignal;
 }
 
@@ -40,10 +40,9 @@ export async function runPreflight(subject: Subject, deps: PreflightDeps): Promi
   const traceIds: string[] = [];
   for (let order = 1; order <= ORDERS; order++) traceIds.push(await placeOrder(subject, order, deps));
   const backend = createBackend(deps.telemetryUrl);
-  const contract = await loadContract('confirmed', deps.root);
-  const expected = expectedTree(contract);
+  const contract = await loadContract('confirmed', deps.project.root);
   const accounting = createAccountReader(backend);
-  for (const traceId of traceIds) await checkTrace(traceId, { subject, expected, backend, accounting, ...deps });
+  for (const traceId of traceIds) await checkTrace(traceId, { subject, contract, backend, accounting, ...deps });
   return `${ORDERS} orders through ${subject.instances.join(', ')}: confirmed, each with the trace of its contract`;
 }
 
@@ -68,22 +67,23 @@ async function placeOrder({ track }: Subject, number: number, { url, signal }: P
 
 interface TraceCheck extends PreflightDeps {
   readonly subject: Subject;
-  readonly expected: ReturnType<typeof expectedTree>;
+  readonly contract: TraceContract;
   readonly backend: TelemetryBackend;
   readonly accounting: ReturnType<typeof createAccountReader>;
 }
 
 async function checkTrace(
   traceId: string,
-  { subject, expected, backend, accounting, signal }: TraceCheck,
+  { subject, contract, backend, accounting, signal, project, outboxTypes }: TraceCheck,
 ): Promise<void> {
   const limits = { timeoutMs: TRACE_LIMIT_MS, settleMs: SETTLE_MS, underLoad: true };
-  const result = await assertTrace({ backend, traceId, expected, accounting, signal, ...limits }).catch(
-    (error: unknown) => {
-      signal.throwIfAborted();
-      throw unobserved(`the trace ${traceId} cannot be read: ${messageOf(error)}`);
-    },
-  );
+  const unreadable = (error: unknown) => {
+    signal.throwIfAborted();
+    throw unobserved(`the trace ${traceId} cannot be read: ${messageOf(error)}`);
+  };
+  const asked = { contract, backend, traceId, project, outboxTypes, signal, timeoutMs: TRACE_LIMIT_MS };
+  const { expected } = await orderContract(asked).catch(unreadable);
+  const result = await assertTrace({ backend, traceId, expected, accounting, signal, ...limits }).catch(unreadable);
   const { verdict, explanation, comparison } = result;
   if (verdict === 'fail') {
     const details = renderDiff(diffLines(expected, comparison), createStyle({ enabled: false }));

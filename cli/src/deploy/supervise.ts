@@ -12,6 +12,8 @@ import type { ExtensionContext, PlatformOperation, SupervisorExtension } from '.
 import { unknownService } from '../platform/unknown-service.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { systemClock } from '../shared/clock.ts';
+import { withShopDatabases } from '../shop/databases.ts';
+import { outboxTypesIn } from '../shop/published-events.ts';
 import { services } from '../topology/services.ts';
 import { createBackend } from '../trace/backend.ts';
 import { refusalOf } from './analysis/arithmetic.ts';
@@ -132,7 +134,12 @@ export async function openDeploys(
     const own = instances.find(({ name }) => subject.instances.includes(name));
     const url = subject.service === 'gateway' ? own?.url : gatewayUrl;
     if (!url) throw tripped('preflight', 'the gateway does not run, so no order can be placed');
-    return runPreflight(subject, { url, telemetryUrl, root, signal });
+    return runPreflight(subject, { url, telemetryUrl, project, outboxTypes, signal });
+  }
+
+  async function outboxTypes(orderId: string): Promise<readonly string[]> {
+    const databaseUrls = operatorDatabaseUrls(state(), await loadOrCreateSecrets(project.secretsFile));
+    return withShopDatabases({ databaseUrls }, (databases) => outboxTypesIn(databases)(orderId));
   }
 
   async function compare(instance: string, keepMs: number, signal: AbortSignal): Promise<string> {

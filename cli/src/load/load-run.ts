@@ -14,6 +14,7 @@ import type { Project } from '../platform/project.ts';
 import type { PageData } from '../report/page-data.ts';
 import { systemClock } from '../shared/clock.ts';
 import { createGatewayClient } from '../shop/gateway-client.ts';
+import { outboxTypesIn } from '../shop/published-events.ts';
 import { warmUp } from '../shop/warm-up.ts';
 import { createBackend } from '../trace/backend.ts';
 import { conclude } from './conclude.ts';
@@ -132,7 +133,8 @@ function createSampler(
     count: tracesWanted,
     durationMs: settings.durationS * 1000,
     phases,
-    root: project.root,
+    project,
+    outboxTypes: outboxTypesIn(target.databases),
     telemetry: createBackend(connection.telemetryUrl),
     ...(scenario.requests > 1 && { traceOf: (orderId: string) => storedTrace(target.databases, orderId) }),
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { MetricPoint } from '../otlp/metric-store.ts';
-import { cloneRoot } from '../platform/project.ts';
+import { cloneRoot, openProject } from '../platform/project.ts';
 import { serviceNames } from '../topology/services.ts';
 import { expectedTree, loadContract } from '../trace/contract.ts';
 import { spansOf } from '../trace/synthetic-trace.ts';
@@ -8,6 +8,8 @@ import { aRecord, records } from './testing/records.ts';
 import { TraceSampler } from './trace-sample.ts';
 
 const root = cloneRoot();
+const project = openProject('shop', root, {});
+const outboxTypes = async () => [];
 const confirmed = spansOf(expectedTree(await loadContract('confirmed', root)));
 const whole = [{ name: 'whole', startS: 0, durationS: 10, rate: 10, vus: 5, demands: 'expected' }] as const;
 const withFault = ['before', 'fault', 'recovery', 'after'].map((name) => ({ ...whole[0], name }));
@@ -34,7 +36,7 @@ function aSampler(changes: Partial<ConstructorParameters<typeof TraceSampler>[0]
     metrics: async () => accounts,
     logs: async () => [],
   };
-  const sampler = new TraceSampler({ count: 3, durationMs: 9_000, phases: whole, root, telemetry, ...changes });
+  const sampler = new TraceSampler({ count: 3, durationMs: 9_000, phases: whole, project, outboxTypes, telemetry, ...changes });
   return { sampler, asked };
 }
 

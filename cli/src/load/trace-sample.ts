@@ -3,10 +3,11 @@ import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import type { Phase } from '../../../scenarios/lib/scenarios.ts';
 import { messageOf } from '../errors.ts';
 import type { Verdict } from '../shared/verdict.ts';
+import { type EventSources, orderContract } from '../shop/published-events.ts';
 import { createAccountReader } from '../trace/accounting.ts';
 import { assertTrace } from '../trace/assert.ts';
 import type { TelemetryBackend } from '../trace/backend.ts';
-import { expectedTree, loadContract } from '../trace/contract.ts';
+import { loadContract } from '../trace/contract.ts';
 
 /** One order's trace, compared with its contract. */
 export interface SampledTrace {
@@ -23,7 +24,8 @@ export interface TraceSamplerOptions {
   /** Of the whole load, ms. */
   readonly durationMs: number;
   readonly phases: readonly Phase[];
-  readonly root: string;
+  readonly project: EventSources['project'] & { readonly root: string };
+  readonly outboxTypes: EventSources['outboxTypes'];
   readonly telemetry: TelemetryBackend;
   /** The trace that an order's saga is in, where requests are repeated and a response does not name it. */
   readonly traceOf?: (orderId: string) => Promise<string | undefined>;
@@ -121,18 +123,21 @@ export class TraceSampler {
   }
 
   async #assert(contractName: string, traceId: string, { distinctProducts }: OrderRecord, timeoutMs: number) {
-    const { root, telemetry } = this.#options;
-    const contract = await loadContract(contractName, root);
+    const { project, outboxTypes, telemetry } = this.#options;
+    const { signal } = this.#over;
+    const contract = await loadContract(contractName, project.root);
     const parameters = 'distinctProducts' in contract.parameters ? { distinctProducts } : {};
+    const asked = { contract, parameters, backend: telemetry, traceId, project, outboxTypes, timeoutMs, signal };
+    const { expected } = await orderContract(asked);
     return assertTrace({
       backend: telemetry,
       traceId,
-      expected: expectedTree(contract, parameters),
+      expected,
       timeoutMs,
       settleMs: SETTLE_MS,
       accounting: createAccountReader(telemetry),
       underLoad: true,
-      signal: this.#over.signal,
+      signal,
     });
   }
 }

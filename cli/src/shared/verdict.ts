@@ -50,6 +50,8 @@ export interface CheckResult<V extends string = CheckVerdict> {
   readonly evidence: string;
   readonly expected?: string;
   readonly observed?: string;
+  /** Of a trace: how many spans it had to have, and the types of the events that had to be published. */
+  readonly contract?: { readonly spans: number; readonly events: readonly string[] };
   /** More lines for people: a tree diff, the violations. */
   readonly details?: string;
   readonly tookMs?: number;

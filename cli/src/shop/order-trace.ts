@@ -2,8 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
 import { assertTrace } from '../trace/assert.ts';
 import type { TraceBackend } from '../trace/backend.ts';
-import { expectedTree, loadContract } from '../trace/contract.ts';
+import { loadContract } from '../trace/contract.ts';
 import { buildTree, type TraceTree } from '../trace/tree.ts';
+import { type EventSources, orderContract, type PublishedEvents } from './published-events.ts';
 
 /** A trace as far as it is known, and what is wrong with it. */
 export interface OrderTrace {
@@ -12,9 +13,11 @@ export interface OrderTrace {
   readonly spans: number;
   /** Null when the trace is whole, as far as anybody knows. */
   readonly note: string | null;
+  /** The events that its contract has; undefined where it has none, or there is no contract. */
+  readonly events?: PublishedEvents | undefined;
 }
 
-export interface AwaitOptions {
+export interface AwaitOptions extends EventSources {
   readonly backend: TraceBackend;
   readonly traceId: string;
   /** Contract to wait for; without one, until no span has come for a while. */
@@ -41,12 +44,9 @@ async function awaitContract(options: AwaitOptions, name: string): Promise<Order
   const { traceId, distinctProducts } = options;
   const contract = await loadContract(name, options.root);
   const parameters = 'distinctProducts' in contract.parameters ? { distinctProducts } : {};
-  const { tree, spans, verdict, explanation } = await assertTrace({
-    ...options,
-    expected: expectedTree(contract, parameters),
-    settleMs: 0,
-  });
-  return { traceId, tree, spans, note: verdict === 'pass' ? null : explanation };
+  const { expected, events } = await orderContract({ ...options, contract, parameters });
+  const { tree, spans, verdict, explanation } = await assertTrace({ ...options, expected, settleMs: 0 });
+  return { traceId, tree, spans, note: verdict === 'pass' ? null : explanation, events };
 }
 
 async function awaitQuiet({ backend, traceId, timeoutMs, signal }: AwaitOptions): Promise<OrderTrace> {

@@ -39,8 +39,8 @@ const ContractFile = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
     title: Type.String({ minLength: 1 }),
-    /** Default values of the parameters that `repeat` names. */
-    parameters: Type.Optional(Type.Record(Type.String(), Type.Integer({ minimum: 1, maximum: 100 }))),
+    /** Default values of the parameters that `repeat` names; 0 where the subtree is an exception. */
+    parameters: Type.Optional(Type.Record(Type.String(), Type.Integer({ minimum: 0, maximum: 100 }))),
     root: Span,
   },
   { additionalProperties: false },

@@ -1,3 +1,12 @@
+import type { CheckResult } from '../shared/verdict.ts';
+
+interface Failure {
+  readonly expected: string;
+  readonly observed: string;
+  readonly details?: string;
+  readonly contract?: CheckResult['contract'];
+}
+
 /** A check that did not hold. */
 export class CheckFailed extends Error {
   override readonly name = 'CheckFailed';
@@ -5,12 +14,15 @@ export class CheckFailed extends Error {
   readonly observed: string;
   /** More lines for people: a tree diff, the violations. */
   readonly details: string;
+  /** What a trace was compared with. */
+  readonly contract: CheckResult['contract'];
 
-  constructor({ expected, observed, details = '' }: { expected: string; observed: string; details?: string }) {
+  constructor({ expected, observed, details = '', contract }: Failure) {
     super(`expected ${expected}, observed ${observed}`);
     this.expected = expected;
     this.observed = observed;
     this.details = details;
+    this.contract = contract;
   }
 }
 
@@ -26,9 +38,6 @@ export class EvidenceMissing extends Error {
 }
 
 /** Throws CheckFailed unless it holds. */
-export function expectThat(
-  holds: boolean,
-  failure: { expected: string; observed: string; details?: string },
-): asserts holds {
+export function expectThat(holds: boolean, failure: Failure): asserts holds {
   if (!holds) throw new CheckFailed(failure);
 }

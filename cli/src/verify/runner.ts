@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.ts';
 import type { CheckResult } from '../shared/verdict.ts';
-import type { Check } from './check.ts';
+import type { Check, Evidence } from './check.ts';
 import { CheckFailed, EvidenceMissing } from './check-errors.ts';
 import { confirmed } from './checks/confirmed.ts';
 import { correlation } from './checks/correlation.ts';
@@ -63,15 +63,26 @@ async function runCheck(check: Check, context: VerifyContext): Promise<CheckResu
 type Outcome = Omit<CheckResult, 'id' | 'name' | 'tookMs'>;
 
 async function outcomeOf(check: Check, context: VerifyContext): Promise<Outcome> {
-  const work = check.run(context).then((evidence): Outcome => ({ verdict: 'pass', evidence }), explain);
+  const work = check.run(context).then(hold, explain);
   // A check that waits for something without a limit must not hold the others' results.
   return Promise.race([work, whenAborted(context.signal)]);
 }
 
+function hold(seen: string | Evidence): Outcome {
+  return { verdict: 'pass', ...(typeof seen === 'string' ? { evidence: seen } : seen) };
+}
+
 function explain(error: unknown): Outcome {
   if (error instanceof CheckFailed) {
-    const { message, expected, observed, details } = error;
-    return { verdict: 'fail', evidence: message, expected, observed, ...(details !== '' && { details }) };
+    const { message, expected, observed, details, contract } = error;
+    return {
+      verdict: 'fail',
+      evidence: message,
+      expected,
+      observed,
+      ...(contract !== undefined && { contract }),
+      ...(details !== '' && { details }),
+    };
   }
   if (error instanceof EvidenceMissing) {
     return { verdict: 'unknown', evidence: error.message, ...(error.details !== '' && { details: error.details }) };

@@ -9,7 +9,9 @@ import type { Output } from '../../../cli/src/output/output.ts';
 import { connectPlatform, type PlatformConnection } from '../../../cli/src/platform/connection.ts';
 import { haveTool } from '../../../cli/src/platform/have-tool.ts';
 import { cloneRoot, openProject, type Project } from '../../../cli/src/platform/project.ts';
+import { withShopDatabases } from '../../../cli/src/shop/databases.ts';
 import { createGatewayClient } from '../../../cli/src/shop/gateway-client.ts';
+import { outboxTypesIn } from '../../../cli/src/shop/published-events.ts';
 import { warmUp } from '../../../cli/src/shop/warm-up.ts';
 import { createBackend } from '../../../cli/src/trace/backend.ts';
 import type { Connections } from '../../../scenarios/bench/connections.ts';
@@ -100,7 +102,8 @@ async function runPhases(chosen: Measuring, { connection, project, k6, say }: Ru
       phases: [
         { name: service, startS: 0, durationS: durationMs / 1_000, rate: chosen.rate, vus: 0, demands: 'expected' },
       ],
-      root: project.root,
+      project,
+      outboxTypes: (id) => withShopDatabases(connection, (databases) => outboxTypesIn(databases)(id)),
       telemetry: createBackend(connection.telemetryUrl),
     });
     const phase = await runPhase({

@@ -2,6 +2,7 @@ import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { CliError } from '../../errors.ts';
 import type { PlatformConnection } from '../../platform/connection.ts';
 import { assertNoStuckFaults } from '../../platform/orphaned-faults.ts';
+import type { Project } from '../../platform/project.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
 import { createGatewayClient, type OrderRequest, type PlaceResponse } from '../../shop/gateway-client.ts';
@@ -10,6 +11,7 @@ import { paintStatus } from '../../shop/order-page.ts';
 import { awaitTrace, type OrderTrace } from '../../shop/order-trace.ts';
 import { readOrder } from '../../shop/orders-table.ts';
 import { problemError } from '../../shop/problem-advice.ts';
+import { outboxTypesIn } from '../../shop/published-events.ts';
 import { createBackend } from '../../trace/backend.ts';
 import { renderTrace } from '../../trace/render.ts';
 import { nodesOf } from '../../trace/tree.ts';
@@ -53,7 +55,7 @@ export async function runOrderPlace(options: OrderPlaceOptions, deps: CommandDep
   if (output.mode === 'text') output.result(response, () => describeResponse(response, isReplay, deps));
 
   const trace = options.trace
-    ? await traceOf(response, { isReplay, request, connection, timeoutMs, root: project.root }, deps)
+    ? await traceOf(response, { isReplay, request, connection, timeoutMs, project }, deps)
     : undefined;
   if (output.mode === 'json') output.result(jsonOf(response, isReplay, trace), () => '');
   else if (trace !== undefined && trace.spans > 0) output.result(trace, ({ tree }) => `\n${renderTrace(tree, output)}`);
@@ -112,7 +114,7 @@ interface TraceOptions {
   readonly request: OrderRequest;
   readonly connection: PlatformConnection;
   readonly timeoutMs: number;
-  readonly root: string;
+  readonly project: Project;
 }
 
 /** The order has its response; whatever hides its trace is a warning. */
@@ -126,6 +128,8 @@ async function traceOf(response: Decided, options: TraceOptions, deps: CommandDe
   try {
     const trace = await awaitTrace({
       ...options,
+      root: options.project.root,
+      outboxTypes: (id) => withShopDatabases(options.connection, (databases) => outboxTypesIn(databases)(id)),
       backend: createBackend(options.connection.telemetryUrl),
       traceId: response.traceId,
       contract: contractOf(response, options.isReplay),
@@ -158,6 +162,11 @@ function jsonOf({ kind: _, ...response }: Decided, isReplay: boolean, trace: Ord
     trace:
       trace === undefined
         ? null
-        : { spans: nodesOf(trace.tree).length, complete: trace.note === null, note: trace.note },
+        : {
+            spans: nodesOf(trace.tree).length,
+            complete: trace.note === null,
+            note: trace.note,
+            events: trace.events?.types ?? [],
+          },
   };
 }

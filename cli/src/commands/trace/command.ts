@@ -53,7 +53,7 @@ function parseTraceId(text: string): string {
 }
 
 function parseParameter(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
-  const [, name, count] = /^(\w+)=([1-9]\d?|100)$/.exec(text) ?? [];
-  if (name === undefined) throw new InvalidArgumentError('expected something like distinctProducts=2 (1 to 100)');
+  const [, name, count] = /^(\w+)=(\d{1,2}|100)$/.exec(text) ?? [];
+  if (name === undefined) throw new InvalidArgumentError('expected something like distinctProducts=2 (0 to 100)');
   return { ...earlier, [name]: Number(count) };
 }

@@ -5,6 +5,7 @@ import { exitCodeOf } from '../../shared/verdict.ts';
 import { withShopDatabases } from '../../shop/databases.ts';
 import { type IdRange, parseIdPrefix } from '../../shop/id-prefix.ts';
 import { readOrder } from '../../shop/orders-table.ts';
+import { describeEvents, orderContract, outboxTypesIn, type PublishedEvents } from '../../shop/published-events.ts';
 import { createAccountReader } from '../../trace/accounting.ts';
 import { type AssertResult, assertTrace } from '../../trace/assert.ts';
 import { createBackend } from '../../trace/backend.ts';
@@ -95,26 +96,44 @@ function toJson({ span, children }: TraceNode): object {
 export async function runTraceAssert(traceId: string, options: TraceAssertOptions, deps: CommandDeps): Promise<void> {
   const project = deps.projectFrom(options);
   const contract = await loadContract(options.contract, project.root);
-  const expected = expectedTree(contract, options.set);
-  const { telemetryUrl } = await deps.connect(project);
+  // A parameter that it does not have is a mistake, whether or not a platform runs.
+  expectedTree(contract, options.set);
+  const { telemetryUrl, databaseUrls } = await deps.connect(project);
   const backend = createBackend(telemetryUrl);
+  const { signal } = deps;
+  const timeoutMs = options.timeout * 1000;
+  const { expected, events } = await orderContract({
+    contract,
+    parameters: options.set,
+    backend,
+    traceId,
+    project,
+    outboxTypes: (id) => withShopDatabases({ databaseUrls }, (databases) => outboxTypesIn(databases)(id)),
+    timeoutMs,
+    signal,
+  });
   const result = await assertTrace({
     backend,
     traceId,
     expected,
-    timeoutMs: options.timeout * 1000,
+    timeoutMs,
     settleMs: options.settle * 1000,
     accounting: createAccountReader(backend),
-    signal: deps.signal,
+    signal,
   });
-  deps.output.result(assertionDocument(contract.name, traceId, expected, result), () =>
-    renderAssertion(contract.name, traceId, expected, result, deps),
-  );
+  const about: About = { contract: contract.name, traceId, expected, events };
+  deps.output.result(assertionDocument(about, result), () => renderAssertion(about, result, deps));
   process.exitCode = exitCodeOf(result.verdict);
 }
 
-/** The verdict as JSON: also used by `verify`. */
-function assertionDocument(contract: string, traceId: string, expected: ExpectedSpan, result: AssertResult): object {
+interface About {
+  readonly contract: string;
+  readonly traceId: string;
+  readonly expected: ExpectedSpan;
+  readonly events: PublishedEvents | undefined;
+}
+
+function assertionDocument({ contract, traceId, expected, events }: About, result: AssertResult): object {
   const { verdict, explanation, comparison, counts, spans, absences, waitedMs } = result;
   return {
     verdict,
@@ -122,7 +141,7 @@ function assertionDocument(contract: string, traceId: string, expected: Expected
     traceId,
     explanation,
     spans,
-    expected: counts,
+    expected: { ...counts, events: events?.types ?? [] },
     waitedMs,
     faults: comparison.faults.map(({ kind, message, expected: span, actual }) => ({
       kind,
@@ -137,16 +156,16 @@ function assertionDocument(contract: string, traceId: string, expected: Expected
 }
 
 function renderAssertion(
-  contract: string,
-  traceId: string,
-  expected: ExpectedSpan,
+  { contract, traceId, expected, events }: About,
   { verdict, explanation, comparison, counts }: AssertResult,
   { output: { style } }: CommandDeps,
 ): string {
   const { services, sql, databases } = counts;
+  const versions = [events === undefined ? '' : describeEvents(events)].filter((text) => text !== '');
   if (verdict === 'pass') {
-    return `${style.green('✓')} ${traceId} is ${contract}: ${explanation}; ${services.length} services, ${sql} SQL over ${databases.length} databases`;
+    const shape = `${services.length} services, ${sql} SQL over ${databases.length} databases`;
+    return `${style.green('✓')} ${traceId} is ${contract}: ${[explanation, shape, ...versions].join('; ')}`;
   }
   const head = verdict === 'fail' ? style.red('✗') : style.yellow('?');
-  return `${head} ${traceId} is ${verdict === 'fail' ? 'not' : 'perhaps not'} ${contract}: ${explanation}\n${renderDiff(diffLines(expected, comparison), style)}`;
+  return `${head} ${traceId} is ${verdict === 'fail' ? 'not' : 'perhaps not'} ${contract}: ${[explanation, ...versions].join('; ')}\n${renderDiff(diffLines(expected, comparison), style)}`;
 }

@@ -4,11 +4,12 @@ import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { processUsage } from '../../process/process-stats.ts';
 import { loadOrCreateSecrets } from '../../providers/secrets.ts';
-import { openShopDatabases } from '../../shop/databases.ts';
+import { openShopDatabases, withShopDatabases } from '../../shop/databases.ts';
+import { orderContract, outboxTypesIn } from '../../shop/published-events.ts';
 import { createAccountReader } from '../../trace/accounting.ts';
 import { assertTrace } from '../../trace/assert.ts';
 import { createBackend } from '../../trace/backend.ts';
-import { expectedTree, loadContract } from '../../trace/contract.ts';
+import { loadContract } from '../../trace/contract.ts';
 import type { CanaryPlan } from '../analysis/plan.ts';
 import { createObserver } from './observer.ts';
 import type { CanaryObserver } from './seen.ts';
@@ -25,14 +26,26 @@ export function openObserver(
 ): CanaryObserver {
   const backend = () => createBackend(state().telemetryUrl);
 
+  async function databaseUrls() {
+    return operatorDatabaseUrls(state(), await loadOrCreateSecrets(project.secretsFile));
+  }
+
+  async function outboxTypes(orderId: string): Promise<readonly string[]> {
+    return withShopDatabases({ databaseUrls: await databaseUrls() }, (databases) => outboxTypesIn(databases)(orderId));
+  }
+
   async function check({ traceId, distinctProducts }: SampledOrder, signal: AbortSignal) {
     const contract = await loadContract('confirmed', project.root);
+    const parameters = { distinctProducts };
+    const timeoutMs = TRACE_LIMIT_MS;
+    const asked = { contract, parameters, backend: backend(), traceId, project, outboxTypes, timeoutMs, signal };
+    const { expected } = await orderContract(asked);
     return assertTrace({
       backend: backend(),
       traceId,
-      expected: expectedTree(contract, { distinctProducts }),
+      expected,
       accounting: createAccountReader(backend()),
-      timeoutMs: TRACE_LIMIT_MS,
+      timeoutMs,
       settleMs: SETTLE_MS,
       underLoad: true,
       signal,
@@ -44,9 +57,9 @@ export function openObserver(
     metrics: (names) => backend().metrics(names),
     usage: processUsage,
     async audit(sinceMs) {
-      const databaseUrls = operatorDatabaseUrls(state(), await loadOrCreateSecrets(project.secretsFile));
-      await using databases = openShopDatabases(databaseUrls);
-      return lookAtRecent({ databaseUrls, databases }, sinceMs);
+      const urls = await databaseUrls();
+      await using databases = openShopDatabases(urls);
+      return lookAtRecent({ databaseUrls: urls, databases }, sinceMs);
     },
     traces: (service) =>
       createTraceGuard({

@@ -3,14 +3,20 @@
  * Method: one server stands for all services; a store responds with the contract's own spans, one changed at a time;
  * the audit's report is given.
  */
+import { mkdtemp, rm, utimes } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { offDefinition } from '@shop/kit/flag-file.ts';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AuditReport } from '../../audit/audit.ts';
 import { createStyle } from '../../output/style.ts';
+import { flagFile, flagFolder } from '../../platform/flag-file.ts';
+import { writeFlags } from '../../platform/flag-store.ts';
 import { cloneRoot } from '../../platform/project.ts';
 import { serviceNames } from '../../topology/services.ts';
-import { expectedTree, loadContract } from '../../trace/contract.ts';
+import { type ContractParameters, expectedTree, loadContract } from '../../trace/contract.ts';
 import { spansOf } from '../../trace/synthetic-trace.ts';
 import { CheckFailed, EvidenceMissing } from '../check-errors.ts';
 import type { VerifyContext } from '../context.ts';
@@ -70,14 +76,21 @@ describe('health', () => {
 describe('the trace of', () => {
   const checks = { confirmed: confirmedTrace, declined: declinedTrace, replayed: replayedTrace };
 
-  async function run(name: keyof typeof checks, change: (spans: ReturnType<typeof spansOf>) => object[]) {
-    const whole = spansOf(expectedTree(await loadContract(name, cloneRoot())));
+  type Spans = ReturnType<typeof spansOf>;
+  const none = join(cloneRoot(), 'node_modules', 'no-such-folder');
+
+  async function run(
+    name: keyof typeof checks,
+    change: (spans: Spans) => object[],
+    { stateDir = none, parameters = {} }: { stateDir?: string; parameters?: ContractParameters } = {},
+  ) {
+    const whole = spansOf(expectedTree(await loadContract(name, cloneRoot()), parameters));
     const response = (status: string, reason: string | null, httpStatus: number) => ({
       response: async () => ({ kind: 'decided', id: 'o', status, reason, httpStatus, traceId: 't', tookMs: 1 }),
     });
     const now = Date.now();
     return checks[name].run({
-      ...{ signal, style, project: { root: cloneRoot() } },
+      ...{ signal, style, project: { root: cloneRoot(), stateDir }, databases: { query: async () => [] } },
       confirmed: response('Confirmed', null, 201),
       declined: response('Cancelled', 'payment declined', 200),
       replayed: response('Confirmed', null, 201),
@@ -95,11 +108,36 @@ describe('the trace of', () => {
   it.each(['confirmed', 'declined', 'replayed'] as const)(
     'a %s order has its shape: a span too many is a failure',
     async (name) => {
-      expect(await run(name, (spans) => spans)).toContain(`exactly as in contracts/traces/${name}.json`);
+      const evidence = expect.stringContaining(`exactly as in contracts/traces/${name}.json`);
+      expect(await run(name, (spans) => spans)).toMatchObject({ evidence });
       const twice = run(name, (spans) => [...spans, { ...spans.at(-1), spanId: 'f'.repeat(16) }]);
       await expect(twice).rejects.toThrow(CheckFailed);
     },
   );
+
+  it('a confirmed order is that of one version: 31 spans, and of both where the flag is on: 39', async () => {
+    const one = { spans: 31, events: ['order.confirmed'] };
+    const both = { spans: 39, events: ['order.confirmed', 'order.confirmed.v2'] };
+    expect(await run('confirmed', (spans) => spans)).toMatchObject({ contract: one });
+    const stateDir = await mkdtemp(join(tmpdir(), 'shop-verify-'));
+    await using _ = { [Symbol.asyncDispose]: () => rm(stateDir, { recursive: true }) };
+    const file = flagFile(flagFolder({ stateDir }));
+    await writeFlags(file, { flags: { 'publish-order-confirmed-v2': { ...offDefinition, defaultVariant: 'on' } } });
+    const changedAt = new Date(0);
+    await utimes(file, changedAt, changedAt);
+    const ofOrder = (spans: Spans) =>
+      spans.map((span) =>
+        span.name === 'order saga'
+          ? { ...span, startNanos: 60_000_000_000n, attributes: { 'shop.order.id': 'o' } }
+          : span,
+      );
+    const seen = await run('confirmed', ofOrder, { stateDir, parameters: { orderConfirmedV2: 1 } });
+    expect(seen).toMatchObject({ evidence: expect.stringContaining('order.confirmed v1 and v2'), contract: both });
+    await expect(run('confirmed', ofOrder, { stateDir })).rejects.toMatchObject({
+      name: 'CheckFailed',
+      contract: both,
+    });
+  }, 30_000);
 
   it('a confirmed order whose span is another service’s is a failure', async () => {
     const other = run('confirmed', (spans) =>

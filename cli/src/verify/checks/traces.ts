@@ -1,6 +1,7 @@
+import { describeEvents, orderContract, outboxTypesIn } from '../../shop/published-events.ts';
 import { createAccountReader } from '../../trace/accounting.ts';
 import { assertTrace } from '../../trace/assert.ts';
-import { expectedTree, loadContract } from '../../trace/contract.ts';
+import { loadContract } from '../../trace/contract.ts';
 import { diffLines, renderDiff } from '../../trace/diff.ts';
 import type { Check } from '../check.ts';
 import { CheckFailed, EvidenceMissing } from '../check-errors.ts';
@@ -23,9 +24,11 @@ function traceCheck({ contract: contractName, name, traceId: find }: TraceCheck)
     name,
     async run(context) {
       const contract = await loadContract(contractName, context.project.root);
-      const expected = expectedTree(contract);
       const traceId = await find(context);
-      const { telemetry: backend, signal, style } = context;
+      const { telemetry: backend, project, signal, style } = context;
+      const outboxTypes = outboxTypesIn(context.databases);
+      const asked = { contract, backend, traceId, project, outboxTypes, timeoutMs: LIMIT_MS, signal };
+      const { expected, events } = await orderContract(asked);
       const result = await assertTrace({
         backend,
         traceId,
@@ -37,15 +40,21 @@ function traceCheck({ contract: contractName, name, traceId: find }: TraceCheck)
       });
       const { counts, spans, verdict, explanation, comparison } = result;
       const { services, sql, databases } = counts;
-      const wanted = `${counts.spans} spans in ${services.length} services, ${sql} SQL over ${databases.length} databases`;
-      if (verdict === 'pass')
-        return `${wanted}, exactly as in contracts/traces/${contractName}.json (trace ${traceId})`;
+      const versions = events === undefined ? '' : describeEvents(events);
+      const shape = `${counts.spans} spans in ${services.length} services, ${sql} SQL over ${databases.length} databases`;
+      const wanted = [shape, ...(versions === '' ? [] : [versions])].join(', ');
+      const compared = { spans: counts.spans, events: events?.types ?? [] };
+      if (verdict === 'pass') {
+        const evidence = `${wanted}, exactly as in contracts/traces/${contractName}.json (trace ${traceId})`;
+        return { evidence, contract: compared };
+      }
       const details = renderDiff(diffLines(expected, comparison), style);
       if (verdict === 'unknown') throw new EvidenceMissing(`trace ${traceId}: ${explanation}`, details);
       throw new CheckFailed({
         expected: wanted,
         observed: `${spans} spans, ${explanation} (trace ${traceId})`,
         details,
+        contract: compared,
       });
     },
   };

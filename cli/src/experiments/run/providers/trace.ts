@@ -1,9 +1,10 @@
 import { messageOf } from '../../../errors.ts';
 import { createStyle } from '../../../output/style.ts';
 import { worst } from '../../../shared/verdict.ts';
+import { orderContract, outboxTypesIn } from '../../../shop/published-events.ts';
 import { createAccountReader } from '../../../trace/accounting.ts';
 import { type AssertResult, assertTrace } from '../../../trace/assert.ts';
-import { type ExpectedSpan, expectedTree, loadContract } from '../../../trace/contract.ts';
+import { type ExpectedSpan, loadContract } from '../../../trace/contract.ts';
 import { diffLines, renderDiff } from '../../../trace/diff.ts';
 import type { TraceProbe, TraceTolerance } from '../../format/schema.ts';
 import type { LoggedOrder } from '../order-log.ts';
@@ -104,12 +105,16 @@ async function probeShape(
   const contract = await loadContract(name, platform.project.root);
   const distinctProducts = new Set(order.lines.map(({ productId }) => productId)).size;
   const parameters = 'distinctProducts' in contract.parameters ? { distinctProducts } : {};
-  const expected = without(expectedTree(contract, parameters), step.tolerance.without ?? []);
+  const timeoutMs = step.within ?? DEFAULT_WITHIN_MS;
+  const outboxTypes = outboxTypesIn(platform.databases);
+  const asked = { contract, parameters, backend: platform.telemetry, traceId, outboxTypes, timeoutMs, signal };
+  const whole = await orderContract({ ...asked, project: platform.project });
+  const expected = without(whole.expected, step.tolerance.without ?? []);
   const result = await assertTrace({
     backend: platform.telemetry,
     traceId,
     expected,
-    timeoutMs: step.within ?? DEFAULT_WITHIN_MS,
+    timeoutMs,
     settleMs: step.for ?? SETTLE_MS,
     accounting: createAccountReader(platform.telemetry),
     signal,
