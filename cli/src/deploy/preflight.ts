@@ -7,7 +7,8 @@ import { assertTrace } from '../trace/assert.ts';
 import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
 import { loadContract, type TraceContract } from '../trace/contract.ts';
 import { diffLines, renderDiff } from '../trace/diff.ts';
-import { tripped, unobserved } from './trip.ts';
+import { repeatedCall } from './repeated-call.ts';
+import { type Trip, tripped, unobserved } from './trip.ts';
 
 export interface PreflightDeps extends EventSources {
   /** Where orders are placed: the gateway, or the one that is tried out. */
@@ -37,13 +38,44 @@ const SETTLE_MS = 1_000;
  * has, in which a new instance is. Resolves with what was found; rejects with Trip.
  */
 export async function runPreflight(subject: Subject, deps: PreflightDeps): Promise<string> {
-  const traceIds: string[] = [];
-  for (let order = 1; order <= ORDERS; order++) traceIds.push(await placeOrder(subject, order, deps));
   const backend = createBackend(deps.telemetryUrl);
   const contract = await loadContract('confirmed', deps.project.root);
   const accounting = createAccountReader(backend);
-  for (const traceId of traceIds) await checkTrace(traceId, { subject, contract, backend, accounting, ...deps });
-  return `${ORDERS} orders through ${subject.instances.join(', ')}: confirmed, each with the trace of its contract`;
+  const disturbed = await checkOrders({
+    place: (order) => placeOrder(subject, order, deps),
+    check: (traceId) => checkTrace(traceId, { subject, contract, backend, accounting, ...deps }),
+  });
+  const found = `${ORDERS} orders through ${subject.instances.join(', ')}: confirmed, each with the trace of its contract`;
+  return disturbed === undefined ? found : `${found}; one more says nothing of the release: ${disturbed.why}`;
+}
+
+/** Why the trace of an order is not as its contract, where that may be another's doing. */
+export interface Disturbed {
+  /** What had to be repeated. */
+  readonly why: string;
+  readonly trip: Trip;
+}
+
+/**
+ * Has the orders placed and checked. One of them may be disturbed: a call was repeated, and another order takes its place. A
+ * second one is the release's doing, and rejects with its Trip. Resolves with the one that was disturbed.
+ */
+export async function checkOrders(orders: {
+  place(number: number): Promise<string>;
+  /** Rejects with Trip. */
+  check(traceId: string): Promise<Disturbed | undefined>;
+}): Promise<Disturbed | undefined> {
+  const waiting: string[] = [];
+  for (let number = 1; number <= ORDERS; number++) waiting.push(await orders.place(number));
+  let disturbed: Disturbed | undefined;
+  for (const traceId of waiting) {
+    const found = await orders.check(traceId);
+    if (found === undefined) continue;
+    if (disturbed !== undefined) throw found.trip;
+    disturbed = found;
+    waiting.push(await orders.place(waiting.length + 1));
+  }
+  return disturbed;
 }
 
 async function placeOrder({ track }: Subject, number: number, { url, signal }: PreflightDeps): Promise<string> {
@@ -75,7 +107,7 @@ interface TraceCheck extends PreflightDeps {
 async function checkTrace(
   traceId: string,
   { subject, contract, backend, accounting, signal, project, outboxTypes }: TraceCheck,
-): Promise<void> {
+): Promise<Disturbed | undefined> {
   const limits = { timeoutMs: TRACE_LIMIT_MS, settleMs: SETTLE_MS, underLoad: true };
   const unreadable = (error: unknown) => {
     signal.throwIfAborted();
@@ -87,7 +119,10 @@ async function checkTrace(
   const { verdict, explanation, comparison } = result;
   if (verdict === 'fail') {
     const details = renderDiff(diffLines(expected, comparison), createStyle({ enabled: false }));
-    throw tripped('trace-shape', `the trace ${traceId} is not as its contract: ${explanation}`, details);
+    const trip = tripped('trace-shape', `the trace ${traceId} is not as its contract: ${explanation}`, details);
+    const why = repeatedCall((await backend.trace(traceId)).spans, subject.service);
+    if (why === undefined) throw trip;
+    return { why: `${why} (trace ${traceId})`, trip };
   }
   if (verdict !== 'pass') throw unobserved(`the trace ${traceId}: ${explanation}`);
   const { spans } = await backend.trace(traceId);
@@ -97,7 +132,7 @@ async function checkTrace(
       .filter(({ service, kind }) => service === subject.service && kind === 'server')
       .map(({ instance }) => instance),
   );
-  if (served.size > 0 && [...served].every((name) => subject.instances.includes(name))) return;
+  if (served.size > 0 && [...served].every((name) => subject.instances.includes(name))) return undefined;
   throw unobserved(
     `${[...served].join(', ')} served the order of the trace ${traceId}, not ${subject.instances.join(', ')}`,
   );
