@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
 import { callJson, createControlClient } from '../platform/control-client.ts';
 import type { Project } from '../platform/project.ts';
-import type { DeployAction } from './engine.ts';
+import type { DeployAction } from './refusals.ts';
 import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
 import { type DatedVerdict, type DeployRun, isOver } from './run.ts';
 

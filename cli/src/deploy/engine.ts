@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { CliError, messageOf, toCliError } from '../errors.ts';
+import { type CliError, messageOf, toCliError } from '../errors.ts';
 import type { Asked } from '../platform/change-log.ts';
 import type { Release } from '../platform/release.ts';
 import type { FleetControl } from '../platform/supervisor-extension.ts';
 import { type RunClock, systemClock } from '../shared/clock.ts';
-import { replicasFor, weightsFor } from './analysis/weights.ts';
-import { Canary, type CanaryDeps, causeOfVerdict } from './canary.ts';
+import { Canary, type CanaryDeps } from './canary.ts';
+import { evaluateRollout, keepRollout, type RolloutHost } from './canary-rollout.ts';
+import { causeOf, endOf } from './causes.ts';
+import type { Current, NewRecord } from './current.ts';
 import type { DeployJournal } from './journal.ts';
 import type { CanaryObserver } from './observe/seen.ts';
+import { type DeployAction, deployActive, noDeploy, notNow } from './refusals.ts';
 import {
   type CanaryTerms,
   type Cause,
@@ -18,7 +21,6 @@ import {
   type JournalRecord,
   runsIn,
   type Strategy,
-  type WeightsChange,
 } from './run.ts';
 import type { StableRelease } from './stable-release.ts';
 import { Trip } from './trip.ts';
@@ -75,25 +77,8 @@ export interface EngineDeps {
   readonly lookEveryMs?: number;
 }
 
-/** What is left to the release of before while a canary that was promoted is watched: so its failures can be compared. */
-const KEPT_SHARE = 0.05;
-
 const LOOK_EVERY_MS = 1_000;
 const CHECK_EVERY_MS = 250;
-
-/** What operators do to a deploy that is not over. */
-export type DeployAction = 'promote' | 'pause' | 'resume' | 'abort';
-
-/** A deploy that this process carries out. */
-interface Current {
-  readonly id: string;
-  readonly over: AbortController;
-  isPaused: boolean;
-  /** By an operator. */
-  isPromoted: boolean;
-  canary?: Canary;
-  readonly done: Promise<void>;
-}
 
 /**
  * Carries out deploys, one at a time. It owns their journal and the order of their steps; the instances belong to the
@@ -282,9 +267,10 @@ export class DeployEngine {
       const { samples } = this.#deps.canary;
       const now = () => this.#clock.date().getTime();
       current.canary = new Canary({ observer, samples, now, run: () => this.#run(id) });
-      const rollout = { terms: plan.canary, canary: current.canary, observer, current, work, release };
-      await this.#evaluate(rollout);
-      await this.#keepCanary(rollout, plan.keepMs);
+      const host = this.#hostOf(current, work);
+      const rollout = { terms: plan.canary, canary: current.canary, observer, current, work, release, host };
+      await evaluateRollout(rollout);
+      await keepRollout(rollout, plan.keepMs);
     } else {
       await this.#to(id, 'shifting');
       if (strategy === 'rolling') await this.#roll(release, current, work);
@@ -302,122 +288,6 @@ export class DeployEngine {
     await fleet.adopt(service, release);
     await this.#to(id, 'done');
     if (strategy !== 'rolling') await this.#leaveOld(id, work);
-  }
-
-  /** The steps of the plan, up to the promotion. */
-  async #evaluate(rollout: Rollout): Promise<void> {
-    const { terms, observer, current, work, release } = rollout;
-    const { id, over } = current;
-    await this.#to(id, 'analysis');
-    if (terms.plan.baseline === 'fresh') {
-      await this.#step(id, 'start a replica of the release of before, of the same age');
-      await work.stageBaseline(over.signal);
-    }
-    await observer.start(work.arms());
-    for (const [index, { share }] of terms.plan.steps.entries()) {
-      await this.#grow(rollout, replicasFor(share, work.old.length));
-      await this.#weigh(rollout, { reason: 'step', step: index + 1, share });
-      if ((await this.#decided(rollout)) === 'promoted') break;
-    }
-    current.isPromoted = false;
-    await this.#to(id, 'shifting');
-    await this.#grow(rollout, work.old.length);
-    await this.#weigh(rollout, { reason: 'promoted', step: terms.plan.steps.length, share: 1 - KEPT_SHARE });
-    await work.unstageBaseline();
-    await this.#step(id, `promoted: ${work.staged.join(', ')} serve on, release ${release.version}`);
-  }
-
-  /** The calls that are left to the release of before go on to be compared. */
-  async #keepCanary(rollout: Rollout, keepMs: number): Promise<void> {
-    const { current, terms } = rollout;
-    const { id, over } = current;
-    await this.#to(id, 'kept');
-    let leftMs = keepMs;
-    while (!current.isPromoted && (leftMs > 0 || current.isPaused)) {
-      const dated = await this.#look(rollout);
-      if (dated.verdict.decision === 'rollback') {
-        await this.#append({ kind: 'verdict', ...dated }, id);
-        const cause = causeOfVerdict(dated.verdict);
-        if (terms.onFailure === 'rollback') throw new Trip(cause);
-        await this.#hold(rollout, cause, { isFrozen: true });
-        await this.#to(id, 'kept');
-        return;
-      }
-      await this.#clock.sleep(this.#lookEveryMs, over.signal);
-      if (!current.isPaused) leftMs -= this.#lookEveryMs;
-    }
-  }
-
-  /** As many replicas of the canary as its share takes. They are evaluated meanwhile. */
-  async #grow(rollout: Rollout, count: number): Promise<void> {
-    const { current, work, observer, terms } = rollout;
-    const missing = count - work.staged.length;
-    if (missing <= 0) return;
-    await this.#step(current.id, `start ${missing} more of the canary`);
-    const check = async () => {
-      // Frozen, it has all its time: what it saw is seen again in the next look.
-      if (work.hasCalls && terms.onFailure === 'rollback') await this.#condemnIfWorse(rollout);
-    };
-    await this.#guarded(current, work, (signal) => work.stageMore(missing, signal), check);
-    observer.arms(work.arms());
-  }
-
-  async #condemnIfWorse(rollout: Rollout): Promise<void> {
-    const dated = await this.#look(rollout);
-    if (dated.verdict.decision !== 'rollback') return;
-    await this.#append({ kind: 'verdict', ...dated }, rollout.current.id);
-    throw new Trip(causeOfVerdict(dated.verdict));
-  }
-
-  #look({ canary, current }: Rollout): Promise<DatedVerdict> {
-    current.over.signal.throwIfAborted();
-    return canary.look();
-  }
-
-  async #weigh({ current, work }: Rollout, change: Omit<WeightsChange, 'weights'>): Promise<void> {
-    const { id, over } = current;
-    over.signal.throwIfAborted();
-    const weights = weightsFor(change.share, work.arms(change.reason === 'promoted'));
-    const percent = Number((change.share * 100).toPrecision(6));
-    await this.#step(id, `${percent} % of the requests to ${work.staged.join(', ')}`);
-    await work.weigh(weights);
-    await this.#append({ kind: 'weights', ...change, weights }, id);
-  }
-
-  /** Waits until a step has what it needs. */
-  async #decided(rollout: Rollout): Promise<'step' | 'promoted'> {
-    const { current, terms } = rollout;
-    const { id, over } = current;
-    for (;;) {
-      const dated = await this.#look(rollout);
-      const { decision } = dated.verdict;
-      if (current.isPromoted) return 'promoted';
-      const isDecided = decision === 'rollback' || (!current.isPaused && decision !== 'hold');
-      if (isDecided) {
-        await this.#append({ kind: 'verdict', ...dated }, id);
-        if (decision === 'step') return 'step';
-        if (decision === 'promote') return 'promoted';
-        const cause = causeOfVerdict(dated.verdict);
-        const isFrozen = decision === 'rollback' && terms.onFailure === 'freeze';
-        if (!isFrozen && (decision === 'rollback' || terms.onInconclusive === 'rollback')) throw new Trip(cause);
-        await this.#hold(rollout, cause, { isFrozen });
-        return 'promoted';
-      }
-      await this.#clock.sleep(this.#lookEveryMs, over.signal);
-    }
-  }
-
-  /** An operator has to decide. What was inconclusive is evaluated meanwhile, and is rolled back where it turns out worse. */
-  async #hold(rollout: Rollout, cause: Cause, { isFrozen }: { isFrozen: boolean }): Promise<void> {
-    const { current, terms } = rollout;
-    current.isPaused = false;
-    current.isPromoted = false;
-    await this.#to(current.id, 'held', cause);
-    while (!current.isPromoted) {
-      if (terms.onFailure === 'rollback' && !isFrozen) await this.#condemnIfWorse(rollout);
-      else await this.#look(rollout);
-      await this.#clock.sleep(this.#lookEveryMs, current.over.signal);
-    }
   }
 
   /** It serves no client, and ends with its comparison. */
@@ -519,12 +389,21 @@ export class DeployEngine {
     await this.#to(id, endOf(cause), cause);
   }
 
-  get #everyMs(): number {
-    return this.#deps.checkEveryMs ?? CHECK_EVERY_MS;
+  #hostOf(current: Current, work: Work): RolloutHost {
+    const { id, over } = current;
+    const lookEveryMs = this.#deps.lookEveryMs ?? LOOK_EVERY_MS;
+    return {
+      to: (state, cause) => this.#to(id, state, cause),
+      step: (text) => this.#step(id, text),
+      append: (what) => this.#append(what, id),
+      guarded: (task, check) => this.#guarded(current, work, task, check),
+      pause: () => this.#clock.sleep(lookEveryMs, over.signal),
+      lookEveryMs,
+    };
   }
 
-  get #lookEveryMs(): number {
-    return this.#deps.lookEveryMs ?? LOOK_EVERY_MS;
+  get #everyMs(): number {
+    return this.#deps.checkEveryMs ?? CHECK_EVERY_MS;
   }
 
   #run(id: string): DeployRun {
@@ -550,50 +429,4 @@ export class DeployEngine {
 /** What it does is rolled back. */
 function inShadow(release: Release): Release {
   return { ...release, env: { ...release.env, SHOP_SHADOW: '1' } };
-}
-
-/** A canary that is carried out. */
-interface Rollout {
-  readonly terms: CanaryTerms;
-  readonly canary: Canary;
-  readonly observer: CanaryObserver;
-  readonly current: Current;
-  readonly work: Work;
-  readonly release: Release;
-}
-
-type NewRecord = JournalRecord extends infer R ? (R extends JournalRecord ? Omit<R, 'time' | 'run'> : never) : never;
-
-function causeOf(error: unknown): Cause {
-  if (error instanceof Trip) return error.why;
-  const { code, ...rest } = toCliError(error);
-  const body = toCliError(error).toJSON();
-  const isStart = code === 'instance_failed' || code === 'not_ready_in_time';
-  const text = [rest.what, rest.why].filter((part) => part !== undefined).join(': ');
-  return { kind: isStart ? 'guard' : 'error', ...(isStart && { guard: 'not-ready' }), text, error: body };
-}
-
-function endOf({ kind }: Cause): DeployState {
-  if (kind === 'evidence') return 'inconclusive';
-  return kind === 'error' ? 'failed' : 'rolled-back';
-}
-
-function deployActive({ service, to, state }: DeployRun): CliError {
-  return new CliError({
-    code: 'deploy_active',
-    what: `a deploy of ${service} to ${to} is ${state}`,
-    next: 'wait for its end ("shopctl deploy status"), roll it back ("shopctl deploy abort"), or add --supersede',
-  });
-}
-
-function noDeploy(action: DeployAction): CliError {
-  return new CliError({
-    code: 'no_deploy',
-    what: `there is no deploy to ${action}`,
-    next: 'see "shopctl deploy history"; "shopctl deploy rollback SERVICE" deploys the release of before',
-  });
-}
-
-function notNow(action: DeployAction, state: DeployState, why: string): CliError {
-  return new CliError({ code: 'no_deploy', what: `the deploy cannot be made to ${action} while it is ${state}`, why });
 }

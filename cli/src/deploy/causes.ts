@@ -1,0 +1,19 @@
+import { toCliError } from '../errors.ts';
+import type { Cause, DeployState } from './run.ts';
+import { Trip } from './trip.ts';
+
+/** Why a deploy that threw `error` is rolled back. */
+export function causeOf(error: unknown): Cause {
+  if (error instanceof Trip) return error.why;
+  const { code, ...rest } = toCliError(error);
+  const body = toCliError(error).toJSON();
+  const isStart = code === 'instance_failed' || code === 'not_ready_in_time';
+  const text = [rest.what, rest.why].filter((part) => part !== undefined).join(': ');
+  return { kind: isStart ? 'guard' : 'error', ...(isStart && { guard: 'not-ready' }), text, error: body };
+}
+
+/** How a deploy ends that was rolled back for this. */
+export function endOf({ kind }: Cause): DeployState {
+  if (kind === 'evidence') return 'inconclusive';
+  return kind === 'error' ? 'failed' : 'rolled-back';
+}
