@@ -7,7 +7,6 @@ import { operatorDatabaseUrls } from '../platform/connection.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
 import { hasFailpoints } from '../platform/failpoint-files.ts';
 import type { Release } from '../platform/release.ts';
-import type { RuntimeKind } from '../platform/service-runtime.ts';
 import type { ExtensionContext, PlatformOperation, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { unknownService } from '../platform/unknown-service.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
@@ -26,16 +25,30 @@ import { createDeployJournal } from './journal.ts';
 import { pruneReleases, rollbackTargets } from './kept-releases.ts';
 import { openObserver } from './observe/open-observer.ts';
 import { presentRate } from './observe/present-rate.ts';
+import { stepsOf } from './planned-steps.ts';
 import { runPreflight } from './preflight.ts';
-import type { DeployAction } from './refusals.ts';
+import {
+  type DeployAction,
+  needsFailpoints,
+  needsOwnInstrumentation,
+  needsProcesses,
+  needsTerms,
+  noCopies,
+  noLongerKept,
+  noSecondSet,
+  notReady,
+  otherRuntime,
+  outOfReach,
+  runsAlready,
+} from './refusals.ts';
 import { alteredRelease, buildRelease } from './release-build.ts';
 import { buildReleaseImage, stableImage } from './release-image.ts';
 import { resolveRelease } from './release-source.ts';
 import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
-import { type CanaryTerms, type DeployRun, isOver } from './run.ts';
+import { type DeployRun, isOver } from './run.ts';
 import { createSampleFiles } from './samples.ts';
 import { createShadowSource } from './shadow/shadow-source.ts';
-import { LEAST_MESSAGES, watchShadow } from './shadow/watch-shadow.ts';
+import { watchShadow } from './shadow/watch-shadow.ts';
 import { type StableRelease, stableRelease } from './stable-release.ts';
 import { tripped, unobserved } from './trip.ts';
 
@@ -376,69 +389,6 @@ function concerns(operation: PlatformOperation, service: string): boolean {
   return operation.kind === 'drain' && operation.instance.startsWith(`${service}-`);
 }
 
-function stepsOf(
-  { service, strategy, version, keepMs, isPublic: hasOwnPort, isSurging = false, canary }: DeployPlan,
-  old: readonly string[],
-): string[] {
-  const keep = `watch it for ${keepMs / 1000} s`;
-  const build = `build ${version}, or use what was built of the same sources`;
-  if (strategy === 'shadow') {
-    return [
-      build,
-      `start one replica of ${service} in the shadow: it gets copies of the events, and rolls back what it does`,
-      `compare for ${keepMs / 1000} s what it would write with what is written, of ${LEAST_MESSAGES} messages at least`,
-      'remove it',
-    ];
-  }
-  const orders = 'place five orders that they serve, and compare their traces with the contract';
-  if (canary) return canarySteps(canary, { build, orders: orders.replace('they serve', 'it serves'), keepMs, old });
-  if (strategy === 'rolling') {
-    const where = hasOwnPort ? ', at a separate port,' : '';
-    const one = orders.replace('they serve', 'it serves');
-    return [
-      build,
-      `start one replica${where} beside the others`,
-      one,
-      isSurging ? 'have it serve beside the others' : 'remove it',
-      ...old.map((name) => `replace ${name}`),
-      ...(isSurging ? ['remove the added replica'] : []),
-      keep,
-    ];
-  }
-  const set = old.length === 1 ? 'a second replica' : `a second set of ${old.length} replicas`;
-  return [
-    build,
-    `start ${set} of ${service}`,
-    orders,
-    'point all callers at it, in one write',
-    keep,
-    `remove ${old.join(', ')}`,
-  ];
-}
-
-function canarySteps(
-  { plan: { steps, baseline, limitMs }, onInconclusive, onFailure }: CanaryTerms,
-  { build, orders, keepMs, old }: { build: string; orders: string; keepMs: number; old: readonly string[] },
-): string[] {
-  const percent = (share: number) => `${Number((share * 100).toPrecision(6))} %`;
-  const worse = onFailure === 'rollback' ? 'roll it back' : 'leave all as it is';
-  const open = onInconclusive === 'rollback' ? 'roll it back' : 'hold it';
-  return [
-    build,
-    'start one replica as the canary',
-    orders,
-    ...(baseline === 'fresh' ? ['start a replica of the release of before, of the same age'] : []),
-    ...steps.map(
-      ({ share, requests, forMs }) =>
-        `${percent(share)} of the requests to the canary, until it had ${requests}, for ${forMs / 1_000} s at least`,
-    ),
-    `where it is worse: ${worse}; where nothing is decided after ${limitMs / 1_000} s: ${open}`,
-    `make it ${old.length === 1 ? 'the stable replica' : `${old.length} stable replicas`}, without a restart`,
-    `watch it for ${keepMs / 1_000} s, with 5 % of the requests to ${old.join(', ')}`,
-    `remove ${old.join(', ')}`,
-  ];
-}
-
 /** The release with this version, or the one that ran before the last that was deployed. */
 function earlierRelease(runs: readonly DeployRun[], service: string, version: string | undefined): Release {
   const done = runs.filter((run) => run.service === service && run.state === 'done').toReversed();
@@ -450,102 +400,5 @@ function earlierRelease(runs: readonly DeployRun[], service: string, version: st
     code: 'no_deploy',
     what: version === undefined ? `${service} was not deployed yet` : `${service} had no release ${version}`,
     next: versions.length > 0 ? `known: ${versions.join(', ')}` : 'see "shopctl deploy history"',
-  });
-}
-
-function noLongerKept(service: string, version: string): CliError {
-  return new CliError({
-    code: 'release_unavailable',
-    what: `the release ${version} of ${service} is not kept any more`,
-    why: 'its build was removed',
-    next: `deploy its sources again: "shopctl deploy ${service} --from REF"`,
-  });
-}
-
-function runsAlready(service: string, version: string): CliError {
-  return new CliError({
-    code: 'no_deploy',
-    what: `${service} runs ${version} already`,
-    next: 'choose another version with --to: see "shopctl deploy history"',
-  });
-}
-
-function notReady(service: string, instance: string | undefined): CliError {
-  return new CliError({
-    code: 'component_not_running',
-    what: instance === undefined ? `${service} is not in the running platform` : `${instance} is not ready`,
-    why: 'a deploy replaces replicas that serve',
-    next: instance === undefined ? `start it with "shopctl up ${service}"` : 'see "shopctl status"',
-  });
-}
-
-function outOfReach(service: string, refusal: string): CliError {
-  return new CliError({
-    code: 'plan_out_of_reach',
-    what: `the requests of ${service} are too few for this plan`,
-    why: refusal,
-    next: 'choose another plan ("shopctl deploy plan"), raise the load, or add --force',
-  });
-}
-
-function needsTerms(service: string): CliError {
-  return new CliError({
-    code: 'invalid_strategy',
-    what: `a canary of ${service} needs a plan, and no other strategy has one`,
-    next: 'use "shopctl deploy SERVICE --strategy canary --plan FILE"',
-  });
-}
-
-function needsProcesses(service: string): CliError {
-  return new CliError({
-    code: 'invalid_strategy',
-    what: `${service} has no canary in containers`,
-    why: 'its guards read the memory and the CPU of processes',
-    next: 'use --strategy rolling or blue-green, or run "shopctl up --runtime process"',
-  });
-}
-
-function needsOwnInstrumentation(service: string): CliError {
-  return new CliError({
-    code: 'release_unavailable',
-    what: `${service} cannot be deployed here`,
-    why: 'a release consists of a service with its own instrumentation',
-    next: 'run "shopctl up --instrumentation manual"',
-  });
-}
-
-function otherRuntime(service: string, version: string, runtime: RuntimeKind): CliError {
-  return new CliError({
-    code: 'release_unavailable',
-    what: `the release ${version} of ${service} cannot run here`,
-    why: runtime === 'docker' ? 'it was built as an image' : 'it was built for processes',
-    next: `deploy its sources again, or run "shopctl up --runtime ${runtime}"`,
-  });
-}
-
-function needsFailpoints(service: string): CliError {
-  return new CliError({
-    code: 'failpoints_disabled',
-    what: `no bug can be seeded into ${service}`,
-    why: 'seeded bugs need a platform that was started with failpoints',
-    next: 'run "shopctl down", then "SHOPCTL_FAILPOINTS=1 shopctl up"',
-  });
-}
-
-function noCopies(service: string): CliError {
-  return new CliError({
-    code: 'invalid_strategy',
-    what: `${service} cannot be deployed in the shadow`,
-    why: 'it gets calls, and only messages can be copied without an effect on their sender',
-    next: 'use --strategy rolling or blue-green',
-  });
-}
-
-function noSecondSet(service: string): CliError {
-  return new CliError({
-    code: 'invalid_strategy',
-    what: `${service} has no blue-green deploy`,
-    why: 'its clients know one port, and all processes that have it serve it',
-    next: 'use --strategy rolling',
   });
 }
