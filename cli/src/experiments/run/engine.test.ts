@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { StepResult } from './step-result.ts';
 import { aFault, aJoin, aProbe, type FakeOutcome, runFake } from './testing/fake-run.ts';
 
+const PASSED: StepResult = { verdict: 'pass' };
 const failed: StepResult = { verdict: 'fail', observed: 'otherwise' };
 const unknown: StepResult = { verdict: 'unknown', observed: 'not seen' };
 
@@ -208,8 +209,38 @@ describe('steps', () => {
   });
 });
 
+describe('probes of the steady state', () => {
+  const anOrder = aProbe('an order', { provider: { type: 'orders' } });
+  const steady = [aProbe('ready'), anOrder, aProbe('drained', { within: 1_000 }), aProbe('traced', { within: 1_000 })];
+  const looks = ({ calls }: FakeOutcome) => calls.slice(0, calls.indexOf('fault'));
+
+  it('look concurrently, after the order that they look at has its response', async () => {
+    const late = ['drained', 'traced'];
+    const run = await runFake({
+      steady,
+      result: (step, look) => (late.includes(step) && look === 1 ? failed : PASSED),
+    });
+    expect(run.verdict).toBe('pass');
+    expect(looks(run)).toEqual(['ready', 'an order', 'drained', 'traced', 'drained', 'traced']);
+  });
+
+  it('that a later one refers to end before it begins', async () => {
+    const probes = [aProbe('first', { within: 1_000 }), aProbe('since the first')];
+    const result = (step: string, look: number) => (step === 'first' && look === 1 ? failed : PASSED);
+    const run = await runFake({ steady: probes, referredTo: ['first'], result });
+    expect(looks(run)).toEqual(['first', 'first', 'baseline first', 'since the first']);
+  });
+
+  it('each count, and those that broke off have an end in the journal', async () => {
+    const run = await runFake({ steady, result: (step) => (step === 'drained' ? failed : PASSED) });
+    expect(run).toMatchObject({ verdict: 'unknown', reasons: expect.arrayContaining(['"drained": otherwise']) });
+    const broken = await runFake({ steady, interruptAt: 'traced', result: () => failed });
+    for (const name of ['drained', 'traced']) expect(endOf(broken, name)).toMatchObject({ observed: 'cut short' });
+  });
+});
+
 describe('whatever fails where', () => {
-  const names = ['steady', 'fault', 'probe', 'beside', 'recovered'];
+  const names = ['steady', 'drained', 'fault', 'probe', 'beside', 'recovered'];
   const kinds = ['pass', 'fail', 'unknown', 'throws', 'interrupt'] as const;
   const plans = fc.record({
     what: fc.record(Object.fromEntries(names.map((name) => [name, fc.constantFrom(...kinds)]))),
@@ -222,6 +253,7 @@ describe('whatever fails where', () => {
       fc.asyncProperty(plans, async ({ what, notReverted, pending }) => {
         const interruptAt = names.find((name) => what[name] === 'interrupt');
         const run = await runFake({
+          steady: [aProbe('steady'), aProbe('drained')],
           method: [aFault('fault'), aProbe('beside', { background: true }), aProbe('probe')],
           recovery: [aProbe('recovered')],
           ...(interruptAt !== undefined && { interruptAt }),

@@ -17,6 +17,8 @@ import { type StepResult, unknown } from './step-result.ts';
  *    reached are findings, as is a step that could not be carried out.
  * E4: The verdict is the worst finding.
  * E5: An interrupted run measures nothing further; nor does one whose platform has lost its supervisor.
+ * E6: The probes of the steady state are of one moment, so they look concurrently. One that places orders, or that a later one
+ *    refers to, has ended before the next one begins, and begins when those before it have ended.
  */
 
 /** What the engine has done for it. */
@@ -110,7 +112,7 @@ class ExperimentRun {
 
   async run(): Promise<RunResult> {
     const hypothesis = this.#experiment['steady-state-hypothesis'];
-    const wasSteady = await this.#phase('steady-before', () => this.#probes('steady-before', hypothesis.probes));
+    const wasSteady = await this.#phase('steady-before', () => this.#steady('steady-before', hypothesis.probes));
     if (wasSteady === 'pass') await this.#phase('method', () => this.#method());
     else if (wasSteady !== undefined)
       this.#findings.push({ verdict: 'unknown', reason: 'the system never was steady' });
@@ -138,7 +140,7 @@ class ExperimentRun {
   async #after(hypothesis: readonly Probe[]): Promise<void> {
     await this.#phase('recovery', () => this.#probes('recovery', this.#experiment.recovery));
     await this.#phase('steady-after', async () => {
-      const verdict = await this.#probes('steady-after', hypothesis);
+      const verdict = await this.#steady('steady-after', hypothesis);
       if (verdict === 'pass') this.#steadyAt = this.#ports.clock.now();
       await this.#guarded('conditions', this.#signals.run, () => this.#ports.checkConditions());
       return verdict;
@@ -190,6 +192,30 @@ class ExperimentRun {
     const verdicts: Verdict[] = [];
     for (const [index, probe] of probes.entries()) verdicts.push((await this.#step(phase, index, probe)).verdict);
     return worst(verdicts);
+  }
+
+  /** E6. E2 holds also when one of them breaks off. */
+  async #steady(phase: PhaseName, probes: readonly Probe[]): Promise<Verdict> {
+    const verdicts: Verdict[] = [];
+    for (const group of this.#concurrent(probes)) {
+      const looks = await Promise.allSettled(group.map(({ index, probe }) => this.#step(phase, index, probe)));
+      for (const look of looks) {
+        if (look.status === 'rejected') throw look.reason;
+        verdicts.push(look.value.verdict);
+      }
+    }
+    return worst(verdicts);
+  }
+
+  /** Groups of probes that look concurrently, one group after the other. */
+  #concurrent(probes: readonly Probe[]): readonly (readonly { index: number; probe: Probe }[])[] {
+    const groups: { index: number; probe: Probe }[][] = [[]];
+    for (const [index, probe] of probes.entries()) {
+      const isAwaited = probe.provider.type === 'orders' || this.#ports.isReferredTo(probe.name);
+      if (isAwaited) groups.push([{ index, probe }], []);
+      else groups.at(-1)?.push({ index, probe });
+    }
+    return groups;
   }
 
   async #method(): Promise<Verdict> {

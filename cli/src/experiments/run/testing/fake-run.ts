@@ -12,6 +12,8 @@ export interface FakeRun {
   readonly method?: readonly Step[];
   readonly steady?: readonly Probe[];
   readonly recovery?: readonly Probe[];
+  /** Steps whose end later ones refer to. */
+  readonly referredTo?: readonly string[];
   /** What a step comes to at its n-th look, from 1. */
   readonly result?: (step: string, look: number) => StepResult | Error;
   /** The run is interrupted when this step is carried out. */
@@ -92,7 +94,7 @@ export async function runFake(fake: FakeRun): Promise<FakeOutcome> {
     },
     waitsInternally: () => false,
     captureBaseline: async (step) => void calls.push(`baseline ${step}`),
-    isReferredTo: () => false,
+    isReferredTo: (step) => fake.referredTo?.includes(step) ?? false,
     joinLoad: () => undefined,
     async endLoads() {
       calls.push('end loads');
