@@ -11,7 +11,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../command-context.ts';
 import type { CliError } from '../errors.ts';
 import { createOutput } from '../output/output.ts';
-import { isAlive, type ProcessIdentity } from '../process/process-identity.ts';
+import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { type Asked, readChanges } from './change-log.ts';
 import { createControlClient, isGone, type UpProgress, type UpRequest } from './control-client.ts';
 import { endPlatform } from './end-platform.ts';
@@ -907,6 +907,22 @@ describe('supervisor', { timeout: 30_000 }, () => {
     await Promise.all([start(twoServices), start(twoServices)]);
     await up();
     expect((await state()).instances).toHaveLength(2);
+  });
+
+  it('is started by a process that has ended where another one responds', async () => {
+    await start(twoServices);
+    const late = join(home, 'late');
+    // It begins when the other one already responds, and finds only then that the project is taken.
+    await startSupervisor({ project, env: process.env, command: ['/bin/sh', '-c', `sleep 0.3; : >${late}`] });
+    expect(existsSync(late)).toBe(true);
+  });
+
+  it('does not begin later when its start was given up', async () => {
+    const pid = join(home, 'pid');
+    const command = ['/bin/sh', '-c', `echo $$ >${pid}.draft && mv ${pid}.draft ${pid}; exec sleep 60`] as const;
+    const given = startSupervisor({ project, env: process.env, command, timeoutMs: 1_000 });
+    await expect(given).rejects.toMatchObject({ code: 'supervisor_not_started', why: expect.stringContaining('1 s') });
+    expect(await identifyProcess(Number(await readFile(pid, 'utf8')))).toBeUndefined();
   });
 
   it('ends when the up it was started for never comes', async () => {

@@ -4,6 +4,8 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../errors.ts';
+import { lockHolder } from '../process/project-lock.ts';
+import { pollFor } from '../shared/wait-until.ts';
 import { tailLines } from './log-tail.ts';
 import { requireOwnSocket } from './private-folder.ts';
 import type { Project } from './project.ts';
@@ -55,9 +57,15 @@ export function supervisorCommand({ root, name }: Pick<Project, 'root' | 'name'>
   return [process.execPath, ...options, join(root, 'dist/cli/supervisor.mjs'), name];
 }
 
+/** Between two looks at one that starts, ms. */
+const EVERY_MS = 15;
+/** A supervisor that is asked to end before it responds has nothing to stop, ms. */
+const END_MS = 5_000;
+
 /**
  * Starts the supervisor in a separate session, where neither Ctrl-C nor a closed terminal reaches it, and resolves when
- * it responds. Throws CliError with the last lines of its log when it does not.
+ * it responds. Throws CliError with the last lines of its log when it does not. The process that it has started is then the
+ * project's supervisor, or has ended: one that began later would make the files of a project again that `down` has removed.
  */
 export async function startSupervisor(options: StartSupervisorOptions): Promise<void> {
   const { project, env, timeoutMs = 15_000, signal } = options;
@@ -75,22 +83,32 @@ export async function startSupervisor(options: StartSupervisorOptions): Promise<
   child.once('exit', (code, signal) => {
     ended = signal ? `signal ${signal}` : `exit code ${code}`;
   });
+  const hasEnded = () => ended !== undefined || undefined;
   const giveUp = () => child.kill('SIGTERM');
+  const end = async () => {
+    giveUp();
+    if (!(await pollFor(hasEnded, { everyMs: EVERY_MS, limitMs: END_MS }))) child.kill('SIGKILL');
+  };
   signal?.addEventListener('abort', giveUp, { once: true });
   const deadline = performance.now() + timeoutMs;
   // One that ended with 0 found another that was quicker, which will respond soon.
   while (!(await isSupervisorRunning(project))) {
     if (signal?.aborted && ended !== undefined) throw signal.reason;
     if ((ended !== undefined && ended !== 'exit code 0') || performance.now() > deadline) {
+      const why = ended ?? `no response in ${timeoutMs / 1000} s`;
+      await end();
       throw new CliError({
         code: 'supervisor_not_started',
         what: 'the supervisor did not start',
-        why: [ended ?? `no response in ${timeoutMs / 1000} s`, ...(await tailLines(logFile, 10))].join('\n'),
+        why: [why, ...(await tailLines(logFile, 10))].join('\n'),
         next: `its log is ${logFile}; "shopctl doctor" checks the machine`,
       });
     }
-    await delay(15);
+    await delay(EVERY_MS);
   }
+  // Where another one responds, ours ends as soon as it finds that the project is taken.
+  const isOurs = async () => hasEnded() ?? ((await lockHolder(project.lockFile))?.pid === child.pid || undefined);
+  if (!(await pollFor(isOurs, { everyMs: EVERY_MS, limitMs: deadline - performance.now() }))) await end();
   signal?.removeEventListener('abort', giveUp);
   signal?.throwIfAborted();
 }
