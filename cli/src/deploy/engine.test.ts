@@ -2,6 +2,8 @@
  * Goal: wherever a deploy is killed or rolled back, its service has one release, and the journal says which.
  * Method: the engine on a fake fleet that can be killed before any of its steps; a second engine reads the same journal.
  */
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CliError } from '../errors.ts';
@@ -293,5 +295,20 @@ describe('an operator', () => {
     await engine.end();
     expect(engine.runs().at(-1)).toMatchObject({ state: 'rolled-back', cause: { kind: 'ended' } });
     expect(world.log.slice(before)).toEqual(['rolled-back']);
+  });
+
+  it('who takes the platform down waits until the build of a forced release is over, which removes its copy', async () => {
+    const engine = anEngine(world, { clock });
+    let copies = 1;
+    const build = async (signal: AbortSignal) => {
+      await once(signal, 'abort');
+      await nextTurn();
+      copies -= 1;
+      throw signal.reason;
+    };
+    const rejected = expect(engine.force(aPlan({ build }))).rejects.toThrow();
+    await engine.end();
+    expect(copies).toBe(0);
+    await rejected;
   });
 });

@@ -91,6 +91,7 @@ export class DeployEngine {
   readonly #clock: RunClock;
   #records: JournalRecord[] = [];
   #current: Current | undefined;
+  #forced: Promise<unknown> = Promise.resolve();
   readonly #ending = new AbortController();
 
   constructor(deps: EngineDeps) {
@@ -181,7 +182,14 @@ export class DeployEngine {
    * Has a service run a release without trying it out first and without watching it: it is known to be bad (a drill). Its journal is that of a
    * deploy, so that it can be rolled back as one. Rejects where an instance does not start; what was replaced stays then.
    */
-  async force(plan: DeployPlan): Promise<DeployRun> {
+  force(plan: DeployPlan): Promise<DeployRun> {
+    const forced = this.#force(plan);
+    // How it ended is for its asker; the end of the platform only waits until it is over.
+    this.#forced = forced.catch(() => undefined);
+    return forced;
+  }
+
+  async #force(plan: DeployPlan): Promise<DeployRun> {
     if (this.#current) throw deployActive(this.current as DeployRun);
     const { fleet, stable } = this.#deps;
     const { service, strategy, source, version: to, keepMs, asked } = plan;
@@ -211,6 +219,7 @@ export class DeployEngine {
   async end(): Promise<void> {
     this.#ending.abort();
     await this.#rollBackCurrent({ kind: 'ended', text: 'the platform was taken down' });
+    await this.#forced;
   }
 
   /** Nothing is awaited between this and what makes the deploy the current one. */
