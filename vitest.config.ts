@@ -65,7 +65,7 @@ export default defineConfig({
           include: tier === 'second' ? SLOW : units,
           exclude: [...outside, 'test/e2e/**', ...withoutServers, ...(tier === 'first' ? SLOW : [])],
           globalSetup: 'test/support/global-setup.ts',
-          setupFiles: 'test/support/fail-on-warnings.ts',
+          setupFiles: ['test/support/fail-on-warnings.ts', 'test/support/temporary-folder.ts'],
           // A test that hangs is found all the same; one that only shares two cores with a compiler is not failed for it.
           testTimeout: 30_000,
           hookTimeout: 60_000,

@@ -2,7 +2,7 @@
  * Whether the promtool tests would notice a mistake in a rule: each rule is changed in one place, and the tests of its alert
  * must fail. Prints what they do not notice, and ends with 1 where that is more than 5 %. Takes minutes.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSlos } from '../../cli/src/slo/catalog.ts';
@@ -11,6 +11,7 @@ import type { Slo } from '../../cli/src/slo/slo.ts';
 import { type Rules, ruleFile, rulesOf } from '../../dashboards/rule-files.ts';
 import { rulesFor, ruleTestFile, scenarioFiles } from '../../dashboards/rule-tests.ts';
 import type { ScenarioFile } from '../../dashboards/scenario.ts';
+import { startGuard } from '../support/guard.ts';
 import { type Groups, type Mutant, mutantsOf } from './mutations.ts';
 import { hasPromtool, promtool } from './promtool.ts';
 
@@ -25,6 +26,8 @@ async function check(slos: readonly Slo[], profile: Profile): Promise<void> {
   const rules = rulesOf(slos, profile);
   const byAlert = Map.groupBy(scenarioFiles(slos, profile), ({ alert, burn }) => `${alert} ${burn ?? ''}`.trim());
   const folder = await mkdtemp(join(tmpdir(), 'shop-mutations-'));
+  // Removes it also where this process is ended from outside.
+  await using _ = startGuard(folder);
   const results: { readonly count: number; readonly survivors: readonly string[] }[] = [];
   const queue = byAlert.entries();
   const work = async () => {
@@ -37,11 +40,7 @@ async function check(slos: readonly Slo[], profile: Profile): Promise<void> {
       for (const what of survivors) console.info(`  not noticed: ${what}`);
     }
   };
-  try {
-    await Promise.all(Array.from({ length: availableParallelism() }, work));
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
   const count = results.reduce((sum, one) => sum + one.count, 0);
   const noticed = count - results.reduce((sum, one) => sum + one.survivors.length, 0);
   console.info(`${profile.name}: ${noticed} of ${count} mistakes noticed, ${((noticed / count) * 100).toFixed(1)} %`);

@@ -2,7 +2,7 @@
  * One PostgreSQL cluster and one RabbitMQ per test run, started when the first test asks for one and ended with the run.
  * Tests run in other processes: they ask over a Unix socket in a folder that only this user can enter.
  */
-import { mkdir, mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,12 +17,15 @@ import type { ComponentName } from '../../cli/src/topology/components.ts';
 import { createVirtualHost } from './broker.ts';
 import { type RunningComponent, startComponent } from './component.ts';
 import { guardMark, startGuard } from './guard.ts';
+import { keptTemporary } from './kept-temporary.ts';
 import { copyDatabase, isDatabaseName } from './postgres.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Path of the socket on which this run's infrastructure is asked for. */
     testInfrastructure: string;
+    /** Folder in which each test file has one for its temporary files. */
+    testTemporary: string;
   }
 }
 
@@ -63,6 +66,9 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const socket = join(folder, 'infrastructure.sock');
   const server = await listen(socket, create);
   project.provide('testInfrastructure', socket);
+  const temporary = join(folder, 'tmp');
+  await mkdir(temporary);
+  project.provide('testTemporary', temporary);
 
   return async () => {
     server.close();
@@ -71,7 +77,9 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     // One that failed to start has been stopped by its starter, and its test has failed.
     await Promise.all(all.map((one) => (one.status === 'fulfilled' ? one.value.running.stop() : undefined)));
     await purgeComponents(context);
+    const left = await leftIn(temporary);
     await guard[Symbol.asyncDispose]();
+    if (left.length > 0) throw new Error(`written after the tests that should have ended it: ${left.join(', ')}`);
   };
 }
 
@@ -95,6 +103,16 @@ async function createContext(folder: string): Promise<ComponentContext> {
     secrets: createSecrets(),
     env,
   };
+}
+
+/**
+ * Each file has removed its folder, or has used none where all of it was skipped: a process that goes on after its test has made one
+ * again.
+ */
+async function leftIn(temporary: string): Promise<readonly string[]> {
+  const folders = await readdir(temporary);
+  const names = await Promise.all(folders.map((folder) => readdir(join(temporary, folder))));
+  return names.flat().filter((name) => !keptTemporary.includes(name));
 }
 
 function listen(socket: string, create: (path: string) => Promise<object>): Promise<Server> {
