@@ -10,6 +10,7 @@ import { parseIdPrefix } from '../../shop/id-prefix.ts';
 import { readOrder } from '../../shop/orders-table.ts';
 import { edges } from '../../topology/services.ts';
 import { createBackend } from '../../trace/backend.ts';
+import { touchedBy } from './touched-by.ts';
 
 /** What the evidence of a diagnosis names. */
 export interface FoundEvidence {
@@ -81,7 +82,7 @@ const FINDERS: Readonly<Record<(typeof KINDS)[number], Find>> = {
     const { spans } = await backend.trace(full);
     const last = spans.map(({ endNanos }) => Number(endNanos / 1_000_000n)).reduce((a, b) => Math.max(a, b), 0);
     if (spans.length === 0) return undefined;
-    return { at: new Date(last), touches: [...new Set(spans.map(({ service }) => service))] };
+    return { at: new Date(last), touches: touchedBy(spans, state().edges) };
   },
 
   async log(instance, { project, state }) {
@@ -92,12 +93,14 @@ const FINDERS: Readonly<Record<(typeof KINDS)[number], Find>> = {
 
   /** One that fires is evidence of now. */
   async alert(name, { pager, now }) {
-    const found = pager.alerts().find(({ alert }) => nameOf(alert) === name);
-    if (found === undefined) return undefined;
-    const { job, service, edge } = found.alert.labels;
-    const ends = edges.filter((one) => one.name === edge).flatMap(({ from, to }) => [from, to]);
-    const named = [job, service].filter((one) => one !== undefined && one !== 'shopctl') as string[];
-    return { at: now(), touches: [...new Set([...named, ...ends, ...(PLACES_OF_ALERTS[name] ?? ORDER_PLACES)])] };
+    const found = pager.alerts().filter(({ alert }) => nameOf(alert) === name);
+    if (found.length === 0) return undefined;
+    const named = found.flatMap(({ alert: { labels } }) => {
+      const ends = edges.filter((one) => one.name === labels['edge']).flatMap(({ from, to }) => [from, to]);
+      return [labels['job'], labels['service'], ...ends];
+    });
+    const places = named.filter((one) => one !== undefined && one !== 'shopctl') as string[];
+    return { at: now(), touches: [...new Set([...places, ...(PLACES_OF_ALERTS[name] ?? ORDER_PLACES)])] };
   },
 
   async order(id, { withDatabases }) {

@@ -22,13 +22,20 @@ export async function resolvePlaceholder(
 type Look = (operator: Operator, of: string | undefined) => Promise<readonly string[]>;
 
 const LOOKS: Readonly<Record<PlaceholderName, Look>> = {
-  /** The trace of an order that failed: the database has it, or else a log line. */
+  /** The trace of an order that failed: the database has it, or else a log line, also where the database does not respond. */
   async failed(operator) {
-    const failed = (await ordersOf(operator)).find((order) => order.traceId !== null && isFailed(order));
+    const orders = ordersOf(operator);
+    const isWithTrace = (order: Order) => order.traceId !== null && isFailed(order);
+    const failed = await orders.then(
+      (all) => all.find(isWithTrace),
+      () => undefined, // Rejects again below, where there is no log line either.
+    );
     if (failed !== undefined) return [failed.traceId as string];
     const lines = await documents<LogLine>(operator, ['logs', 'gateway', 'orders', '--since', '30s']);
     const line = lines.findLast(({ level, trace_id }) => TROUBLE.includes(level ?? '') && trace_id !== undefined);
-    return line?.trace_id === undefined ? [] : [line.trace_id];
+    if (line?.trace_id !== undefined) return [line.trace_id];
+    await orders;
+    return [];
   },
 
   async slowest(operator) {

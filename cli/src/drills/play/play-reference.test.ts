@@ -107,6 +107,18 @@ it('takes the trace of a log line, where no failed order was stored', async () =
   expect(ran.at(-1)).toBe('drill blame --evidence trace:cc');
 });
 
+it('takes it as well where the database does not respond, and says so where there is none', async () => {
+  const { operator, ran } = anOperator({
+    'order list': new Error('no database'),
+    'logs gateway': { level: 'error', trace_id: 'dd' },
+  });
+  await played(['drill blame --evidence trace:@failed'], portsOf(operator));
+  expect(ran.at(-1)).toBe('drill blame --evidence trace:dd');
+  const silent = anOperator({ 'order list': new Error('no database') }).operator;
+  const done = await played(['drill blame --evidence trace:@failed'], portsOf(silent));
+  expect(done.at(-1)?.problem).toContain('no database');
+});
+
 it.each([
   [
     'the session that blocks, and is not blocked',
