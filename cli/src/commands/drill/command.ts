@@ -74,7 +74,7 @@ export const register: Register = (program, deps) => {
       'after',
       effects(
         'none, reads files; with --reference rounds as of "shopctl drill start" on the running platform, or on ephemeral ones; writes .shop/<project>/drill-trials/<run>/journal.jsonl',
-        '0, 1 (a scenario is not what its file says), 2, 3 (a platform did not start, or has no alerts), 4, 5 (unknown: a round was void), 6, 130, 143 (interrupted; --resume goes on)',
+        '0, 1 (a scenario is not what its file says), 2, 3 (a platform did not start, or has no alerts), 4, 5 (unknown: a round was void), 6 (a round could not revert what it did), 130, 143 (interrupted; --resume goes on)',
       ),
     )
     .action(async (ids: readonly string[], options: DrillValidateOptions) => {

@@ -3,24 +3,24 @@ import type { JunitSuite } from '../../output/junit.ts';
 import type { Style } from '../../output/style.ts';
 import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../shared/duration.ts';
-import { type Verdict, worst } from '../../shared/verdict.ts';
+import { type RunVerdict, worst } from '../../shared/verdict.ts';
 import type { TrialRecord } from './trial.ts';
 import type { TrialsJournal } from './trial-journal.ts';
 
 /** What a run says of its scenarios, as `--json` prints it. */
 export interface TrialsReport {
-  readonly verdict: Verdict;
+  readonly verdict: RunVerdict;
   readonly admitted: number;
   readonly scenarios: readonly {
     readonly id: string;
-    readonly verdict: Verdict;
+    readonly verdict: RunVerdict;
     /** Null: it was not played, or has no score. */
     readonly points: number | null;
     readonly trial: TrialRecord | null;
   }[];
 }
 
-/** A scenario is admitted where all of its checks pass; one that was not played is unknown. Pure. */
+/** A scenario is admitted where all of its checks pass; one that was not played is unknown, one that leaves something is dirty. Pure. */
 export function reportOf({ start, trials }: TrialsJournal): TrialsReport {
   const scenarios = start.scenarios.map((id) => {
     const trial = trials.find(({ scenario }) => scenario === id) ?? null;
@@ -38,7 +38,8 @@ export function reportOf({ start, trials }: TrialsJournal): TrialsReport {
   };
 }
 
-function verdictOf({ checks }: Pick<TrialRecord, 'checks'>): Verdict {
+function verdictOf({ checks, unreverted }: Pick<TrialRecord, 'checks' | 'unreverted'>): RunVerdict {
+  if (unreverted !== undefined) return 'dirty';
   return worst(checks.map(({ verdict }) => verdict));
 }
 

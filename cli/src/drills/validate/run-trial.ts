@@ -1,7 +1,7 @@
-import { createChaosClient } from '../../chaos/chaos-client.ts';
 import { messageOf } from '../../errors.ts';
 import { createControlClient } from '../../platform/control-client.ts';
 import type { Project } from '../../platform/project.ts';
+import { openFaults, undoFile } from '../../platform/undo-log.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { createDrillClient, type DrillClient } from '../drill-client.ts';
 import type { Scenario } from '../format/schema.ts';
@@ -66,8 +66,20 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
     });
   } catch (error) {
     signal.throwIfAborted();
-    const checks = [check('round', 'unknown', messageOf(error))];
-    return { ...base, tookMs: tookMs(), played: seen.played, leaks: [], checks, isQuiet: false };
+    const unreverted = await unrevertedOn(project);
+    const checks = [
+      check('round', 'unknown', messageOf(error)),
+      ...unreverted.map((one) => check('clean', 'fail', one)),
+    ];
+    return {
+      ...base,
+      tookMs: tookMs(),
+      played: seen.played,
+      leaks: [],
+      ...(unreverted.length > 0 && { unreverted }),
+      checks,
+      isQuiet: false,
+    };
   }
   const { records } = round.journal;
   const envelope = recordsOf(records, 'reveal')[0]?.envelope;
@@ -77,8 +89,9 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
     ? { found: findLeaks(surfaces, envelope), surfaces: surfaces.length, unread: unread(surfaces) }
     : undefined;
   const after = await readOperatorState({ project, state: await stateOf(project) });
+  const unreverted = [...new Set([...(round.round.left ?? []), ...(await unrevertedOn(project))])];
   const left = [
-    ...(round.round.left ?? []),
+    ...unreverted,
     ...(round.round.problems ?? []),
     ...operationsBack(before, after).map((operation) => `changed: ${JSON.stringify(operation)}`),
     ...(before.flags === after.flags ? [] : ['flags are not as before']),
@@ -93,6 +106,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
     ...(isScore(score) && { points: score.points }),
     played: seen.played,
     leaks: leaks?.found ?? [],
+    ...(unreverted.length > 0 && { unreverted }),
     checks: evaluateRound({ scenario, journal: round.journal, played: seen.played, leaks, left, scenarios }),
     isQuiet: left.length === 0 && (await pagesOf(project)).length === 0,
   };
@@ -162,12 +176,14 @@ async function stateOf(project: Project) {
 
 /** What is not as on a platform that nothing was done to. */
 async function leftOn(project: Project): Promise<readonly string[]> {
-  const state = await createControlClient(project).state();
-  const faults = await createChaosClient(project).list();
-  return [
-    ...state.instances.filter(({ status }) => status !== 'ready').map(({ name, status }) => `${name} is ${status}`),
-    ...faults.filter(({ status }) => status !== 'reverted').map(({ fault, target }) => `${fault} acts on ${target}`),
-  ];
+  const { instances } = await createControlClient(project).state();
+  return instances.filter(({ status }) => status !== 'ready').map(({ name, status }) => `${name} is ${status}`);
+}
+
+/** Faults that are left, those of the round too. From the disk: a supervisor shows none of a round, and may be what has failed. */
+async function unrevertedOn(project: Project): Promise<readonly string[]> {
+  const faults = await openFaults(undoFile(project));
+  return faults.map(({ fault, target }) => `${fault} acts on ${target}`);
 }
 
 /** Why a running platform cannot have a scenario; undefined where it can. */

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { renderJunitSuites } from '../../output/junit.ts';
 import { createStyle } from '../../output/style.ts';
-import { renderTrials, reportOf, suitesOf } from './report.ts';
+import { exitCodeOf } from '../../shared/verdict.ts';
+import { describeTrial, renderTrials, reportOf, suitesOf } from './report.ts';
 import type { TrialRecord } from './trial.ts';
 import { parseTrials, TRIALS_VERSION, waitingIn } from './trial-journal.ts';
 
@@ -61,4 +62,12 @@ it('admits what passes; what was not played is unknown', () => {
   expect(lines.at(-1)).toBe('1 of 4 are admitted');
   const junit = renderJunitSuites(suitesOf(report));
   expect(junit).toContain('<testsuites tests="4" failures="1" errors="2"');
+});
+
+it('is dirty where a round could not revert what it did, whatever else was measured', () => {
+  const left = { ...aTrial('d103', 'unknown'), unreverted: ['pause acts on orders-2'] };
+  const report = reportOf(parseTrials(text(start, aTrial('d101', 'pass', 98), aTrial('d102', 'fail', 60), left)));
+  expect([report.verdict, exitCodeOf(report.verdict)]).toEqual(['dirty', 6]);
+  expect(report.scenarios[2]).toMatchObject({ id: 'd103', verdict: 'dirty' });
+  expect(describeTrial(left)).toMatch(/^d103: dirty, no score/);
 });

@@ -22,6 +22,8 @@ export interface TrialRecord {
   readonly points?: number;
   readonly played: readonly PlayedLine[];
   readonly leaks: readonly Leak[];
+  /** What the round has done to the platform, and could not revert. Undefined: nothing. */
+  readonly unreverted?: readonly string[];
   readonly checks: readonly TrialCheck[];
   /** Nothing of it is left on the platform, no alert either: another round may follow. */
   readonly isQuiet: boolean;
