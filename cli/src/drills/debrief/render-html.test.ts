@@ -109,6 +109,7 @@ it('shows nothing of a round that was not revealed', () => {
     ),
   );
   expect(hidden).toContain('A round that was not revealed');
-  expect(hidden).not.toContain('d201');
+  // Hashes may have these digits.
+  expect(hidden).not.toMatch(/\bd201\b/);
   expect(hidden).not.toContain('latency on');
 });
