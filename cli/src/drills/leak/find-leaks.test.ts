@@ -44,6 +44,8 @@ it.each([
   ['an id with the digits of a scenario', '{"traceId":"0ad201ffd201"}'],
   ['a fault and its target in two records', '{"kind":"latency"}\n{"edge":"orders-payments"}'],
   ['the component', '{"name":"toxiproxy","status":"ready"}'],
+  ['what an operation ended', '{"kind":"ops","target":"orders-payments","from":"latency","to":"none"}'],
+  ['the event of an operation', '{"type":"operation.done","subject":"orders-payments","message":"latency: none"}'],
   ['a list of seeded bugs without any', '{"failpoints":true,"seededBugs":[]}'],
 ])('is not %s', (_what, text) => {
   expect(whatIn(text)).toEqual([]);

@@ -63,17 +63,23 @@ function markersOf({ scenario, seed, nonce }: Envelope): readonly Marker[] {
 /** A shorter one is found everywhere. */
 const LEAST_SEED = 6;
 
-/** The name of a fault in a record that also has its target: a line of text, or the smallest object of a document. */
+/**
+ * The name of a fault in a record that also has its target: a line of text, or the smallest object of a document. What an operation of the
+ * trainee reports of the state that it ended is left out: the trainee knew where to look.
+ */
 function faultsIn(surface: string, text: string, { inject }: Scenario): readonly Leak[] {
   return inject.flatMap((one) => {
     if (one.type !== 'fault') return [];
     const [fault, target] = [wordOf(one.fault), wordOf(one.target)];
-    const record = recordsIn(text).find((part) => fault.test(part) && target.test(part));
+    const record = recordsIn(text).find((part) => fault.test(part) && target.test(part) && !OF_AN_OPERATION.test(part));
     if (record === undefined) return [];
     const match = fault.exec(record) as RegExpExecArray;
     return [{ surface, what: `${one.fault} on ${one.target}`, excerpt: around(record, match) }];
   });
 }
+
+/** A change of `shopctl ops`, and its event. Nothing that injects writes one. */
+const OF_AN_OPERATION = /"kind": ?"ops"|"type": ?"operation\.done"/;
 
 /** Objects without an object inside, and lines of text. */
 function recordsIn(text: string): readonly string[] {
