@@ -14,11 +14,13 @@ import {
   countPendingRows,
   findRows,
   isTooOld,
+  listArrivedRows,
   listPendingRows,
   listPublishedRows,
   unpublishRows,
 } from './outbox-table.ts';
 import { listProducts, listStock } from './products-table.ts';
+import { unshippedOf } from './shipments-table.ts';
 import { stuckReasons } from './stuck.ts';
 
 /*
@@ -169,6 +171,22 @@ describe('sagas', () => {
   it('that ended are listed newest first', async () => {
     expect((await listEndedSagas(databases, { limit: 10 })).map(({ id }) => id)).toEqual([DECLINED, CONFIRMED]);
     expect(await listEndedSagas(databases, { state: 'Confirmed', limit: 10 })).toHaveLength(1);
+  });
+});
+
+describe('events without a shipment', () => {
+  const hour = () => new Date(Date.now() - 3_600_000);
+
+  it('are looked for among those that were published and have had time to arrive', async () => {
+    expect(await listArrivedRows(databases, hour())).toEqual([]);
+    await insertRows(made.orders, `UPDATE outbox SET published_at = now() - interval '1 minute'`);
+    expect(await listArrivedRows(databases, hour())).toMatchObject([{ id: OUTBOX_ID, orderId: CONFIRMED }]);
+    expect(await listArrivedRows(databases, new Date(Date.now() + 1_000))).toEqual([]);
+  });
+
+  it('are those whose order has none', async () => {
+    expect(await unshippedOf(databases, [DECLINED, CONFIRMED, STUCK])).toEqual([DECLINED, STUCK]);
+    expect(await unshippedOf(databases, [])).toEqual([]);
   });
 });
 

@@ -65,6 +65,20 @@ export async function listRowsOfOrder(databases: ShopDatabases, orderId: string)
   return rows.map(toRow);
 }
 
+/** Those of events written since then that were published, and are not on their way any more: the oldest first. */
+export async function listArrivedRows(databases: ShopDatabases, since: Date): Promise<OutboxRow[]> {
+  const rows = await databases.query<Columns>(
+    'orders',
+    `SELECT ${COLUMNS} FROM outbox
+     WHERE created_at >= $1 AND published_at < now() - $2 * interval '1 second' ORDER BY seq`,
+    [since, ON_THE_WAY_S],
+  );
+  return rows.map(toRow);
+}
+
+/** Shipping takes less to consume an event, where nothing is wrong. */
+const ON_THE_WAY_S = 5;
+
 /** At most five rows whose id lies in the range. */
 export async function findRows(databases: ShopDatabases, range: IdRange): Promise<OutboxRow[]> {
   const rows = await databases.query<Columns>(

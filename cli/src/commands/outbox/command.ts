@@ -1,5 +1,5 @@
 import { effects, type Register, withCommonOptions } from '../../command-context.ts';
-import { parseCount } from '../option-values.ts';
+import { parseCount, parseSince } from '../option-values.ts';
 import { withReason } from '../reason.ts';
 import type { OutboxListOptions } from './run-outbox-list.ts';
 import type { OutboxRedriveOptions } from './run-outbox-redrive.ts';
@@ -21,6 +21,11 @@ export const register: Register = (program, deps) => {
     .description('publish events again')
     .argument('[id...]', 'outbox rows: id, or its first 6 characters or more')
     .option('--order <order>', "all of an order's events")
+    .option(
+      '--unshipped <time>',
+      'events of all orders without a shipment, written since: an age (10m) or an ISO time',
+      (text) => parseSince(text),
+    )
     .option('--dry-run', 'say what would be done and change nothing')
     .addHelpText('after', effects('marks rows of the outbox as unpublished', '0, 1 (unknown row), 2, 4'))
     .action(async (ids: string[], options: OutboxRedriveOptions) => {

@@ -6,12 +6,22 @@ import type { PlatformConnection } from '../../platform/connection.ts';
 import { type ShopDatabases, withShopDatabases } from '../../shop/databases.ts';
 import { parseIdPrefix, requireUnique } from '../../shop/id-prefix.ts';
 import { findOrderId } from '../../shop/orders-table.ts';
-import { findRows, isTooOld, listRowsOfOrder, type OutboxRow, unpublishRows } from '../../shop/outbox-table.ts';
+import {
+  findRows,
+  isTooOld,
+  listArrivedRows,
+  listRowsOfOrder,
+  type OutboxRow,
+  unpublishRows,
+} from '../../shop/outbox-table.ts';
+import { unshippedOf } from '../../shop/shipments-table.ts';
 import { shortId } from '../../shop/times.ts';
 import type { ReasonOptions } from '../reason.ts';
 
 export interface OutboxRedriveOptions extends CommonOptions, ReasonOptions {
   readonly order?: string;
+  /** ms since the epoch */
+  readonly unshipped?: number;
   readonly dryRun?: boolean;
 }
 
@@ -19,22 +29,39 @@ export interface OutboxRedriveOptions extends CommonOptions, ReasonOptions {
 export async function runOutboxRedrive(ids: readonly string[], options: OutboxRedriveOptions, deps: CommandDeps) {
   checkUsage(ids, options);
   const ranges = ids.map((id) => parseIdPrefix(id, 'outbox'));
-  const orderRange = options.order === undefined ? undefined : parseIdPrefix(options.order, 'order');
+  const { order, unshipped } = options;
+  const orderRange = order === undefined ? undefined : parseIdPrefix(order, 'order');
   const connection = await deps.connect(deps.projectFrom(options));
   return withShopDatabases(connection, async (databases) => {
-    const rows = orderRange === undefined ? await rowsOf(databases, ranges) : await rowsOfOrder(databases, orderRange);
+    const rows = orderRange
+      ? await rowsOfOrder(databases, orderRange)
+      : unshipped === undefined
+        ? await rowsOf(databases, ranges)
+        : await rowsWithoutShipment(databases, unshipped);
     await redriveRows({ databases, rows, connection }, options, deps);
   });
 }
 
-/** Either ids or --order. */
-function checkUsage(ids: readonly string[], { order }: OutboxRedriveOptions): void {
-  if (ids.length > 0 !== (order !== undefined)) return;
+/** Ids, --order or --unshipped. */
+function checkUsage(ids: readonly string[], { order, unshipped }: OutboxRedriveOptions): void {
+  const ways = [ids.length > 0, order !== undefined, unshipped !== undefined].filter((isGiven) => isGiven).length;
+  if (ways === 1) return;
   throw new CliError({
     code: 'invalid_usage',
-    what: order === undefined ? 'nothing to redrive was named' : 'ids and --order exclude each other',
-    next: 'give ids of outbox rows ("shopctl outbox ls"), or --order ORDER; dead letters have "shopctl dlq retry"',
+    what: ways === 0 ? 'nothing to redrive was named' : 'ids, --order and --unshipped exclude each other',
+    next: 'give ids of outbox rows ("shopctl outbox ls"), --order ORDER, or --unshipped 30m; dead letters have "shopctl dlq retry"',
   });
+}
+
+async function rowsWithoutShipment(databases: ShopDatabases, sinceMs: number): Promise<OutboxRow[]> {
+  const rows = await listArrivedRows(databases, new Date(sinceMs));
+  const unshipped = new Set(
+    await unshippedOf(
+      databases,
+      rows.map(({ orderId }) => orderId),
+    ),
+  );
+  return rows.filter(({ orderId }) => unshipped.has(orderId));
 }
 
 async function rowsOf(databases: ShopDatabases, ranges: readonly ReturnType<typeof parseIdPrefix>[]) {
@@ -64,6 +91,9 @@ async function rowsOfOrder(databases: ShopDatabases, range: ReturnType<typeof pa
   });
 }
 
+/** Orders of one call that are named one by one, to people and in the changes. */
+const MOST_NAMED = 20;
+
 type RowOutcome = 'already waiting' | 'would be published again' | 'is published again' | typeof TOO_OLD;
 
 const TOO_OLD = `is older than ${EVENT_KEEP_DAYS} days and is not published again`;
@@ -79,23 +109,26 @@ async function redriveRows(
 ): Promise<void> {
   const published = rows.filter(({ publishedAt }) => publishedAt !== null).map(({ id }) => id);
   const changed = new Set(dryRun || published.length === 0 ? [] : await unpublishRows(databases, published));
+  const orders = new Set(rows.filter(({ id }) => changed.has(id)).map(({ orderId }) => orderId));
+  // Hundreds of lines would displace what else was changed.
+  const targets = orders.size > MOST_NAMED ? [`${orders.size} orders`] : [...orders];
   await createChangeLog(connection.project, output.warn).append(
-    ...rows
-      .filter(({ id }) => changed.has(id))
-      .map(({ orderId }) => ({
-        kind: 'outbox' as const,
-        target: orderId,
-        from: 'published',
-        to: 'waiting',
-        ...askedFrom('command line', reason),
-      })),
+    ...targets.map((target) => ({
+      kind: 'outbox' as const,
+      target,
+      from: 'published',
+      to: 'waiting',
+      ...askedFrom('command line', reason),
+    })),
   );
   const outcomes = rows.map((row) => ({ ...row, outcome: outcomeOf(row, dryRun, changed) }));
   output.result({ dryRun, rows: outcomes }, () =>
     [
-      ...outcomes.map(
-        ({ id, type, orderId, outcome }) => `${shortId(id)} ${type} of order ${shortId(orderId)} ${outcome}`,
-      ),
+      ...(outcomes.length === 0 ? ['every order has its shipment'] : []),
+      ...outcomes
+        .slice(0, MOST_NAMED)
+        .map(({ id, type, orderId, outcome }) => `${shortId(id)} ${type} of order ${shortId(orderId)} ${outcome}`),
+      ...(outcomes.length > MOST_NAMED ? [`and ${outcomes.length - MOST_NAMED} more`] : []),
       ...(changed.size === 0
         ? []
         : [

@@ -9,7 +9,7 @@ export type ReferenceLine =
   | { readonly kind: 'command'; readonly text: string; readonly words: readonly string[] };
 
 /** What a word of a command can stand for: what only a look at the platform shows. */
-export const placeholderNames = ['failed', 'slowest', 'deploy', 'flag', 'blocker', 'largest', 'lost'] as const;
+export const placeholderNames = ['failed', 'slowest', 'deploy', 'flag', 'blocker', 'largest'] as const;
 
 export type PlaceholderName = (typeof placeholderNames)[number];
 

@@ -15,6 +15,7 @@ import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { awaitTrace } from '../../shop/order-trace.ts';
 import { createPrometheusClient } from '../../shop/prometheus.ts';
 import { outboxTypesIn } from '../../shop/published-events.ts';
+import { unshippedOf } from '../../shop/shipments-table.ts';
 import { createBackend } from '../../trace/backend.ts';
 import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
 import type { DrillPorts, Injected } from '../engine/ports.ts';
@@ -79,13 +80,7 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
     clock: systemClock,
     place,
 
-    unshipped: (orderIds) =>
-      withDatabases(async (databases) => {
-        const text = 'SELECT "OrderId"::text AS id FROM "Shipments" WHERE "OrderId" = ANY ($1::uuid[])';
-        const rows = await databases.query<{ id: string }>('shipping', text, [orderIds]);
-        const shipped = new Set(rows.map(({ id }) => id));
-        return orderIds.filter((id) => !shipped.has(id));
-      }),
+    unshipped: (orderIds) => withDatabases((databases) => unshippedOf(databases, orderIds)),
 
     async measure(query) {
       const url = state().instances.find(({ service }) => service === 'prometheus')?.url;

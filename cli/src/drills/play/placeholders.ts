@@ -6,7 +6,6 @@ const USUAL_REASONS: readonly (string | null)[] = ['payment declined', 'out of s
 
 /** The newest are looked at. */
 const ORDERS = '60';
-const OUTBOX_ROWS = '2000';
 /** Longer than any round has lasted before its last placeholder. */
 const RECENT = '15m';
 
@@ -61,26 +60,11 @@ const LOOKS: Readonly<Record<PlaceholderName, Look>> = {
     const [largest] = [...groups].toSorted(([, a], [, b]) => b.length - a.length);
     return largest === undefined ? [] : [largest[0]];
   },
-
-  /** Events of confirmed orders without a shipment. */
-  async lost(operator) {
-    const { invariants } = await document<AuditReport>(operator, ['audit', '--since', RECENT, '--settle', '3']);
-    const violations = invariants.find(({ id }) => id === INVARIANT_OF_SHIPMENTS)?.violations ?? [];
-    const orders = new Set(violations.filter(({ kind }) => kind === 'lost').map(({ orderId }) => orderId));
-    const { rows } = await document<{ readonly rows: readonly OutboxRow[] }>(operator, [
-      'outbox',
-      'ls',
-      '--limit',
-      OUTBOX_ROWS,
-    ]);
-    return rows.filter(({ orderId, publishedAt }) => orders.has(orderId) && publishedAt !== null).map(({ id }) => id);
-  },
 };
 
 /** Orders among which the slowest is looked for: an older one may be of before the failure. */
 const NEWEST = 20;
 const TROUBLE = ['warn', 'error', 'fatal'];
-const INVARIANT_OF_SHIPMENTS = 'I7';
 
 interface Order {
   readonly status: string | null;
@@ -100,19 +84,6 @@ interface Session {
   readonly pid: number;
   readonly application: string;
   readonly blockedBy: readonly number[];
-}
-
-interface OutboxRow {
-  readonly id: string;
-  readonly orderId: string;
-  readonly publishedAt: string | null;
-}
-
-interface AuditReport {
-  readonly invariants: readonly {
-    readonly id: string;
-    readonly violations: readonly { readonly kind: string; readonly orderId?: string }[];
-  }[];
 }
 
 const ordersOf = (operator: Operator) => document<readonly Order[]>(operator, ['order', 'list', '--limit', ORDERS]);

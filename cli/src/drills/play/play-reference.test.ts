@@ -149,32 +149,6 @@ it.each([
     'ops db terminate --application other',
   ],
   [
-    'the events of orders that were lost',
-    'outbox redrive @lost',
-    {
-      audit: {
-        invariants: [
-          {
-            id: 'I7',
-            violations: [
-              { kind: 'lost', orderId: 'o1' },
-              { kind: 'duplicated', orderId: 'o3' },
-              { kind: 'lost', orderId: 'o4' },
-            ],
-          },
-        ],
-      },
-      'outbox ls': {
-        rows: [
-          { id: 'e1', orderId: 'o1', publishedAt: 'x' },
-          { id: 'e3', orderId: 'o3', publishedAt: 'x' },
-          { id: 'e4', orderId: 'o4', publishedAt: null },
-        ],
-      },
-    },
-    'outbox redrive e1',
-  ],
-  [
     'the newest change of a kind',
     'drill blame --evidence change:@flag',
     {
