@@ -79,6 +79,23 @@ function sizeOfNone(error: NodeJS.ErrnoException): number {
   throw error;
 }
 
+/**
+ * When an instance wrote to its log last, by the clock of this machine: that of the instance may be wrong. Undefined where its log has
+ * nothing.
+ */
+export async function lastWrittenAt(logDir: string, instance: string): Promise<Date | undefined> {
+  for (const file of [`${instance}.log`, `${instance}.log.1`]) {
+    const found = await stat(join(logDir, file)).catch(noFile);
+    if (found !== undefined && found.size > 0) return found.mtime;
+  }
+  return undefined;
+}
+
+function noFile(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+  return undefined;
+}
+
 /** The first bytes of a file, fewer when it has fewer. One byte is one character. */
 async function headOf(file: string, bytes: number): Promise<string> {
   if (bytes === 0) return '';
@@ -131,10 +148,7 @@ async function readFrom(file: string, position: number): Promise<{ text: string;
 }
 
 function openIfThere(file: string): Promise<FileHandle | undefined> {
-  return open(file, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return undefined;
-  });
+  return open(file, 'r').catch(noFile);
 }
 
 /** A line of JSON with a time is a record; the first ISO or PostgreSQL-like time in other lines counts as theirs. */

@@ -2,7 +2,7 @@ import { CliError } from '../../errors.ts';
 import { nameOf } from '../../pager/alert.ts';
 import type { Pager } from '../../pager/pager.ts';
 import { readChanges } from '../../platform/change-log.ts';
-import { readLog } from '../../platform/log-reader.ts';
+import { lastWrittenAt } from '../../platform/log-reader.ts';
 import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import type { ShopDatabases } from '../../shop/databases.ts';
@@ -87,8 +87,9 @@ const FINDERS: Readonly<Record<(typeof KINDS)[number], Find>> = {
 
   async log(instance, { project, state }) {
     const service = state().instances.find(({ name }) => name === instance)?.service;
-    const last = service === undefined ? undefined : (await readLog(project.logDir, instance)).at(-1);
-    return last && { at: new Date(last.timeMs), touches: [service as string] };
+    if (service === undefined) return undefined;
+    const at = await lastWrittenAt(project.logDir, instance);
+    return at && { at, touches: [service] };
   },
 
   /** One that fires is evidence of now. */
