@@ -26,7 +26,7 @@ export function checkScenario(scenario: Scenario, problems: readonly Problem[], 
     ...of('truths', () => checkTruths(scenario)),
     ...of('pages', () => checkAlerts(scenario, names)),
     ...of('decoys', () => checkDecoys(scenario)),
-    ...of('reference', () => checkReference(scenario)),
+    ...(isSound('reference') && isSound('symptom') ? checkReference(scenario) : []),
     ...(shape ? checkShape(scenario) : []),
   ];
 }
@@ -95,11 +95,12 @@ function checkDecoys({ decoys }: Scenario): Problem[] {
   );
 }
 
-function checkReference({ reference }: Scenario): Problem[] {
+function checkReference({ reference, symptom }: Scenario): Problem[] {
   return reference.flatMap((line, index): Problem[] => {
     try {
-      parseReferenceLine(line);
-      return [];
+      const { kind } = parseReferenceLine(line);
+      if (kind !== 'wait-symptom' || symptom.of === 'metric') return [];
+      return [{ path: ['reference', index], message: 'it waits for a metric, and the symptom is of none' }];
     } catch (error) {
       return [{ path: ['reference', index], message: messageOf(error) }];
     }

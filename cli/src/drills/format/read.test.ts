@@ -104,7 +104,13 @@ describe('a scenario', () => {
       'a wait for nothing',
       'wait page',
       'wait long',
-      /reference\[0\]: expected "wait page", "wait page NAME" or "wait 10s", got "wait long"/,
+      /reference\[0\]: expected "wait page", "wait page NAME", "wait symptom" or "wait 10s", got "wait long"/,
+    ],
+    [
+      'a wait for the symptom of no metric',
+      'wait page',
+      'wait symptom',
+      /reference\[0\]: it waits for a metric, and the symptom is of none/,
     ],
     [
       'a replica of no service',

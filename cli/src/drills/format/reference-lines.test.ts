@@ -10,6 +10,7 @@ describe('a line of a reference solution', () => {
       'wait page QueueNotDraining',
       { kind: 'wait-page', text: 'wait page QueueNotDraining', alert: 'QueueNotDraining' },
     ],
+    ['wait symptom', { kind: 'wait-symptom', text: 'wait symptom' }],
     ['wait 65s', { kind: 'wait', text: 'wait 65s', ms: 65_000 }],
   ])('%s is a wait', (line, expected) => {
     expect(parseReferenceLine(line)).toEqual(expected);
@@ -24,8 +25,9 @@ describe('a line of a reference solution', () => {
   });
 
   it.each([
-    ['wait', 'expected "wait page", "wait page NAME" or "wait 10s", got "wait"'],
+    ['wait', 'expected "wait page", "wait page NAME", "wait symptom" or "wait 10s", got "wait"'],
     ['wait page or so', 'expected "wait page"'],
+    ['wait symptom or so', 'expected "wait page"'],
     ['drill note "open', 'a quote does not end'],
     ['outbox redrive @gone', 'unknown placeholder "@gone": one of @failed, '],
     [' ', 'the line is empty'],

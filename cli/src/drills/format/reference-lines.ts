@@ -4,6 +4,8 @@ import { durationMs } from '../../shared/duration.ts';
 export type ReferenceLine =
   /** Until a page or a ticket fires: this one, or any that the scenario states. */
   | { readonly kind: 'wait-page'; readonly text: string; readonly alert?: string }
+  /** Until the scenario's metric shows its symptom: customers notice none, so no page comes. */
+  | { readonly kind: 'wait-symptom'; readonly text: string }
   | { readonly kind: 'wait'; readonly text: string; readonly ms: number }
   /** A command of shopctl; a word may have a placeholder. */
   | { readonly kind: 'command'; readonly text: string; readonly words: readonly string[] };
@@ -29,9 +31,10 @@ export function parseReferenceLine(text: string): ReferenceLine {
   if (first === 'wait') {
     const ms = durationMs(time ?? '');
     if (words.length === 2 && time === 'page') return { kind: 'wait-page', text };
+    if (words.length === 2 && time === 'symptom') return { kind: 'wait-symptom', text };
     if (words.length === 3 && time === 'page') return { kind: 'wait-page', text, alert: words[2] as string };
     if (words.length === 2 && ms !== undefined) return { kind: 'wait', text, ms };
-    throw new RangeError(`expected "wait page", "wait page NAME" or "wait 10s", got "${text}"`);
+    throw new RangeError(`expected "wait page", "wait page NAME", "wait symptom" or "wait 10s", got "${text}"`);
   }
   for (const word of words) placeholderIn(word);
   return { kind: 'command', text, words };

@@ -201,7 +201,7 @@ export const ScenarioFile = closed(
       },
       { description: 'hints by stage' },
     ),
-    reference: Type.Array(text('wait page, wait page NAME, wait 10s, or a command of shopctl'), {
+    reference: Type.Array(text('wait page, wait page NAME, wait symptom, wait 10s, or a command of shopctl'), {
       minItems: 1,
       description: 'a solution, line by line',
     }),

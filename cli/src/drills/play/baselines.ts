@@ -2,6 +2,7 @@ import { serviceNames } from '../../topology/services.ts';
 import { components, mechanisms, scopes } from '../format/vocabulary.ts';
 import { rubric } from '../score/rubric.ts';
 import { uniform } from '../seal/uniform.ts';
+import { hasSymptomOf } from './has-symptom.ts';
 import type { NamedPlayer, Player, PlaySession } from './player.ts';
 import { playLines } from './script-player.ts';
 
@@ -20,10 +21,8 @@ export const baselines: readonly Baseline[] = [
   {
     name: 'reference',
     bound: { atLeast: 95 },
-    playerFor:
-      ({ reference }) =>
-      (session) =>
-        playLines(reference, session),
+    playerFor: (scenario) => (session) =>
+      playLines(scenario.reference, session, hasSymptomOf(scenario, session.project)),
   },
 ];
 

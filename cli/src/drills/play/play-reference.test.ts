@@ -69,6 +69,25 @@ it('ends where no page can come any more', async () => {
   expect([ran, done.map(({ problem }) => problem)]).toEqual([[], ['it is over']]);
 });
 
+it('waits for the symptom of a metric', async () => {
+  const { operator, ran } = anOperator();
+  let looks = 0;
+  const hasSymptom = async (): Promise<boolean> => ++looks >= 3;
+  const done = await played(['wait symptom', 'drill declare "x"'], { ...portsOf(operator), hasSymptom });
+  expect(ran).toEqual(['drill declare x']);
+  expect(done[0]).toMatchObject({ played: 'wait symptom', tookMs: 2_000 });
+});
+
+it.each([
+  ['never comes', async (): Promise<boolean> => false, 'the metric showed none in 4 min 0 s'],
+  ['cannot be read', () => Promise.reject(new Error('Prometheus is stopped')), 'Prometheus is stopped'],
+  ['is of no metric', undefined, 'only a scenario with a metric has it'],
+] as const)('ends where a symptom %s', async (_what, hasSymptom, problem) => {
+  const { operator, ran } = anOperator();
+  const done = await played(['wait symptom', 'drill fixed'], { ...portsOf(operator), hasSymptom });
+  expect([ran, done.map((line) => line.problem)]).toEqual([[], [problem]]);
+});
+
 it('names the failed order of a trace, not one that is cancelled as usual', async () => {
   const at = { createdAt: '2026-01-01T00:00:00Z', decidedAt: '2026-01-01T00:00:02Z', readAt: '2026-01-01T00:00:03Z' };
   const { operator, ran } = anOperator({

@@ -13,6 +13,8 @@ export interface ReferencePorts {
   pages(): Promise<readonly string[]>;
   /** What `wait page` waits for: another alert may fire as well. Default: any. */
   readonly awaited?: readonly string[];
+  /** Whether the scenario's metric shows its symptom now. Undefined where it is not known. */
+  readonly hasSymptom?: (() => Promise<boolean>) | undefined;
   readonly signal: AbortSignal;
   onPlayed?(line: PlayedLine): void;
 }
@@ -27,7 +29,7 @@ export interface PlayedLine {
   readonly problem?: string;
 }
 
-/** How long a page may take to come after the longest quiet time, ms. */
+/** How long a page, or the symptom of a metric, may take to come after the longest quiet time, ms. */
 const PAGE_LIMIT_MS = 240_000;
 /** What a placeholder stands for may come later than the page, ms. */
 const PLACEHOLDER_LIMIT_MS = 30_000;
@@ -70,6 +72,13 @@ async function attempt(line: ReferenceLine, ports: ReferencePorts): Promise<Atte
       const names = await untilThere(() => firing(line, ports), PAGE_LIMIT_MS, ports);
       if (names !== undefined) return { played: names.join(', ') };
       return { played: line.text, problem: `no page came in ${formatDuration(PAGE_LIMIT_MS)}` };
+    }
+    case 'wait-symptom': {
+      const { hasSymptom } = ports;
+      if (hasSymptom === undefined) return { played: line.text, problem: 'only a scenario with a metric has it' };
+      const isThere = await untilThere(async () => (await hasSymptom()) || undefined, PAGE_LIMIT_MS, ports);
+      if (isThere) return { played: line.text };
+      return { played: line.text, problem: `the metric showed none in ${formatDuration(PAGE_LIMIT_MS)}` };
     }
     case 'command': {
       const words = await wordsOf(line.words, ports);

@@ -17,6 +17,7 @@ it('plays its lines, without comments, and waits for the end of the round', asyn
 
 it.each([
   ['status\nwait forever', 'a.txt:2 cannot be played', /expected "wait page"/],
+  ['wait symptom', 'a.txt:1 cannot be played', /a script does not know/],
   ['drill note "open', 'a.txt:1 cannot be played', /a quote does not end/],
   ['chaos clear --all', 'a.txt:1 cannot be played', /"chaos" is not a command of an operator/],
 ])('is refused with its line: %s', (text, what, why) => {

@@ -1,7 +1,7 @@
 import { CliError, messageOf } from '../../errors.ts';
 import { parseReferenceLine } from '../format/reference-lines.ts';
 import { refusalOf } from './allowed.ts';
-import { playReference } from './play-reference.ts';
+import { playReference, type ReferencePorts } from './play-reference.ts';
 import type { Player, PlaySession } from './player.ts';
 
 /** A player of a script: the lines of a scenario's `reference`, `#` begins a comment. Throws CliError (2) with the first line that is none. */
@@ -25,6 +25,7 @@ function requireLine(line: string, place: string): void {
   };
   try {
     const parsed = parseReferenceLine(line);
+    if (parsed.kind === 'wait-symptom') refuse('a script does not know what the round is about');
     const refusal = parsed.kind === 'command' ? refusalOf(parsed.words) : undefined;
     if (refusal !== undefined) refuse(refusal);
   } catch (error) {
@@ -33,13 +34,21 @@ function requireLine(line: string, place: string): void {
   }
 }
 
-/** Ends with the first line that fails, which is said. After the last line it waits for the round's end. */
-export async function playLines(lines: readonly string[], session: PlaySession): Promise<void> {
+/**
+ * Ends with the first line that fails, which is said. After the last line it waits for the round's end. `hasSymptom`: of the scenario, where
+ * its solution is played.
+ */
+export async function playLines(
+  lines: readonly string[],
+  session: PlaySession,
+  hasSymptom?: ReferencePorts['hasSymptom'],
+): Promise<void> {
   const { clock, operator, signal, say } = session;
   const played = await playReference(lines, {
     clock,
     operator,
     pages: () => session.pages(),
+    hasSymptom,
     signal,
     onPlayed: ({ played, problem }) => say(problem === undefined ? played : `${played}: ${problem}`),
   });

@@ -9,6 +9,7 @@ import { recordsOf } from '../journal/records.ts';
 import { findLeaks, type SurfaceText } from '../leak/find-leaks.ts';
 import { readSurfaces, unread } from '../leak/surfaces.ts';
 import { operationsBack, readOperatorState } from '../live/restore.ts';
+import { hasSymptomOf } from '../play/has-symptom.ts';
 import { createOperator, type Operator } from '../play/operator.ts';
 import { type PlayedLine, playReference } from '../play/play-reference.ts';
 import { type PlayedRound, pagesOf, playRound } from '../play/play-round.ts';
@@ -142,6 +143,7 @@ async function play({ id }: ShownRound, seen: Seen, options: TrialOptions): Prom
       return pagesOf(project);
     },
     awaited: scenario.pages,
+    hasSymptom: hasSymptomOf(scenario, project),
     signal,
     onPlayed: options.onPlayed,
   };
