@@ -22,6 +22,10 @@ export const seededBugs = {
     service: 'orders',
     title: 'counts a declined payment as a failure of payments: a few of them open the circuit breaker',
   },
+  'pause-after-402': {
+    service: 'orders',
+    title: 'sends nothing to payments for 2 s after a declined payment',
+  },
   'retry-declined': {
     service: 'orders',
     title: 'sends a declined payment again',
@@ -61,6 +65,10 @@ export const seededBugs = {
   'charged-twice': {
     service: 'payments',
     title: 'takes the money again when a charge is repeated, and writes the payment once',
+  },
+  'large-charges-fail': {
+    service: 'payments',
+    title: 'responds with an error to a charge of more than 1,000 UAH',
   },
   'release-before-reserve-forgotten': {
     service: 'stock',

@@ -31,6 +31,8 @@ const catches: Readonly<Record<SeededBugName, Catch>> = {
   'publish-in-request': { by: 'E01', reason: /^"orders without the broker": 5 orders: / },
   'mandatory-unbound': { by: 'E05a', reason: /^"its event counts as published": shop\.outbox\.pending 1,/ },
   'breaker-counts-402': { by: 'E11', reason: /^breaker\.open of orders-payments must never/ },
+  // No experiment places declined and accepted orders together.
+  'pause-after-402': { by: 'd401', reason: /^symptom: failures .* after the injection/ },
   'retry-declined': { by: 'E11', reason: /^"its trace": 1 of 1 traces otherwise: 34 spans: 4 not as expected/ },
   'no-retries': { by: 'E13', reason: /^"an order": 1 orders: 1 Cancelled: payment unavailable/ },
   'crash-in-recovery': { by: 'E24a', reason: /^process\.exit of orders happened too often: 2 of 1/ },
@@ -43,6 +45,8 @@ const catches: Readonly<Record<SeededBugName, Catch>> = {
   'no-inbox': { by: 'E29', reason: /^I7 .* is violated: / },
   'no-idempotency-key': { by: 'E13', reason: /^I4 .* is violated: / },
   'charged-twice': { by: 'E13', reason: /^I4 .* is violated: .*charged 2 times/ },
+  // An experiment finds an order failed that has to be confirmed, whatever is wrong.
+  'large-charges-fail': { by: 'd402', reason: /^symptom: failures .* after the injection/ },
   'release-before-reserve-forgotten': { by: 'E15b', reason: /^"no units of cancelled orders": I5 is violated/ },
 };
 

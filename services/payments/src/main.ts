@@ -12,6 +12,7 @@ import { loadConfig } from './config.ts';
 import { createPayments } from './payments.ts';
 import { createPaymentStore, purgePayments } from './repository.ts';
 import { chargingAgain } from './seeded-bugs/charged-twice.ts';
+import { failingLargeCharges } from './seeded-bugs/large-charges-fail.ts';
 import { chargingEveryTime } from './seeded-bugs/no-idempotency-key.ts';
 
 await runService('payments', process.env, async () => {
@@ -37,6 +38,7 @@ await runService('payments', process.env, async () => {
   let payments = createPayments(createPaymentStore(database), harness.failpoint);
   HARNESS: if (harness.seededBugs.has('charged-twice')) payments = chargingAgain(payments, database);
   HARNESS: if (harness.seededBugs.has('no-idempotency-key')) payments = chargingEveryTime(payments, database);
+  HARNESS: if (harness.seededBugs.has('large-charges-fail')) payments = failingLargeCharges(payments);
   const health = createHealth({ database: () => database.ping() });
   const server = createApp({ payments, health, logger });
   const shared = await listenShared(server, config);

@@ -23,7 +23,7 @@ describe('a leak', () => {
     ['an injection', 'it was injected at 12:00'],
     ['a connection of a fault', '{"pid":4711,"application":"shopctl-chaos-15fbad"}'],
     ['a frozen process', 'shipping-1 (process 4711) is frozen (state T)'],
-    ['a seeded bug', 'SEEDED BUG: breaker-counts-402: orders counts a declined payment'],
+    ['a seeded bug', 'SEEDED BUG: pause-after-402: orders counts a declined payment'],
     ['the scenario', '{"scenario":"d201"}'],
     ['the seed', 'seed 5eed5eed5eed5eed at level 2'],
     ['the nonce', `{"nonce":"${'ab'.repeat(32)}"}`],
@@ -33,8 +33,8 @@ describe('a leak', () => {
   });
 
   it('is the bug of a release', () => {
-    expect(whatIn('{"version":"0.2.0+bug.breaker-counts-402"}', 'd401')).toEqual(['the bug']);
-    expect(whatIn('{"seededBugs":["breaker-counts-402"]}', 'd401')).toEqual(['a seeded bug', 'the bug']);
+    expect(whatIn('{"version":"0.2.0+bug.pause-after-402"}', 'd401')).toEqual(['the bug']);
+    expect(whatIn('{"seededBugs":["pause-after-402"]}', 'd401')).toEqual(['a seeded bug', 'the bug']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { TransientError } from '@shop/kit/failures.ts';
 import { type CallPolicy, CallUnavailableError } from '@shop/kit/resilience.ts';
+import { isDeclined } from './is-declined.ts';
 
 /**
  * Seeded bug `breaker-counts-402`: a declined payment fails its attempt, which the circuit breaker counts. The policy's
@@ -26,8 +27,4 @@ export function countingDeclined<R>(policy: CallPolicy<R>): CallPolicy<R> {
     },
     [Symbol.dispose]: () => policy[Symbol.dispose](),
   };
-}
-
-function isDeclined(response: unknown): boolean {
-  return typeof response === 'object' && response !== null && 'status' in response && response.status === 402;
 }

@@ -12,7 +12,7 @@ import { TransientError } from '@shop/kit/failures.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
 import { openHttpReplicas } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
-import { createCallPolicy } from '@shop/kit/resilience.ts';
+import { type CallPolicy, createCallPolicy } from '@shop/kit/resilience.ts';
 import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type OrderGauges, type OrderMetrics, unreadGauges } from '../metrics.ts';
@@ -21,6 +21,7 @@ import { createPayments } from '../payments-client.ts';
 import type { Publisher } from '../publisher.ts';
 import { adoptSagas, confirmOrder } from '../repository.ts';
 import { nothingPending, recordingSeconds } from './metrics.ts';
+import { pausingAfterDeclined } from './pause-after-402.ts';
 import { createSeededBugs } from './seeded-bugs.ts';
 
 const logger = createLogger({ service: 'orders', instance: 'orders-test', level: 'silent' });
@@ -70,10 +71,36 @@ describe('declined payments', () => {
     await expect(charge()).rejects.toMatchObject({ reason: 'breaker_open', sent: false });
   });
 
-  it.each(['retry-declined', 'breaker-counts-402'] as const)('%s: an accepted one is as ever', async (name) => {
-    const { charge, policy, sent } = somePayments(201, name);
-    for (let order = 1; order <= 10; order += 1) expect(await charge()).toBe('accepted');
-    expect([sent(), policy.state]).toEqual([10, 'closed']);
+  it('pause-after-402: nothing is sent to payments after one, and the breaker is closed', async () => {
+    const { charge, policy, sent } = somePayments(402, 'pause-after-402');
+    expect(await charge()).toBe('declined');
+    await expect(charge()).rejects.toMatchObject({ name: 'CallUnavailableError', sent: false });
+    expect([sent(), policy.state]).toEqual([1, 'closed']);
+  });
+
+  it.each(['retry-declined', 'breaker-counts-402', 'pause-after-402'] as const)(
+    '%s: an accepted one is as ever',
+    async (name) => {
+      const { charge, policy, sent } = somePayments(201, name);
+      for (let order = 1; order <= 10; order += 1) expect(await charge()).toBe('accepted');
+      expect([sent(), policy.state]).toEqual([10, 'closed']);
+    },
+  );
+});
+
+describe('pause-after-402', () => {
+  it('ends after 2 s', async () => {
+    let now = 0;
+    const policy = {
+      execute: async () => ({ status: 402 }),
+    } as unknown as CallPolicy;
+    const paused = pausingAfterDeclined(policy, () => now);
+    const call = () => paused.execute({ idempotent: true }, async () => undefined);
+    await call();
+    now = 1_999;
+    await expect(call()).rejects.toThrow('breaker open');
+    now = 2_000;
+    expect(await call()).toEqual({ status: 402 });
   });
 });
 

@@ -11,6 +11,7 @@ import type { Publisher } from '../publisher.ts';
 import { countingDeclined } from './breaker-counts-402.ts';
 import { crashingInRecovery } from './crash-in-recovery.ts';
 import { nothingPending, recordingSeconds } from './metrics.ts';
+import { pausingAfterDeclined } from './pause-after-402.ts';
 import { pricingInHryvnias } from './price-in-hryvnias.ts';
 import { publishingInRequest } from './publish-in-request.ts';
 import { retryingDeclined } from './retry-declined.ts';
@@ -38,8 +39,10 @@ export function createSeededBugs(
     limits: (limits: EdgeLimits): EdgeLimits => (seededBugs.has('no-retries') ? { ...limits, attempts: 1 } : limits),
     paymentsClient: (client: HttpClient): HttpClient =>
       seededBugs.has('retry-declined') ? retryingDeclined(client) : client,
-    paymentsPolicy: (policy: CallPolicy<HttpReplica>): CallPolicy<HttpReplica> =>
-      seededBugs.has('breaker-counts-402') ? countingDeclined(policy) : policy,
+    paymentsPolicy(policy: CallPolicy<HttpReplica>): CallPolicy<HttpReplica> {
+      const counting = seededBugs.has('breaker-counts-402') ? countingDeclined(policy) : policy;
+      return seededBugs.has('pause-after-402') ? pausingAfterDeclined(counting) : counting;
+    },
     catalog: (catalog: Catalog): Catalog =>
       seededBugs.has('price-in-hryvnias') ? pricingInHryvnias(catalog) : catalog,
     metrics(gauges: OrderGauges): OrderMetrics {
