@@ -1,6 +1,7 @@
 import type { RunVerdict } from '../shared/verdict.ts';
 import { customersHit, failedShare } from './customers.ts';
 import type { Expectation, Expected, ExpectedGroup } from './expected.ts';
+import { isSlowToClear } from './firings.ts';
 import { findGoals, type Goal, verdictOf } from './goals.ts';
 import type { Firing, MatrixJournal, MatrixStart, PairRecord } from './journal.ts';
 import { type MatrixMetrics, measure } from './metrics.ts';
@@ -120,13 +121,8 @@ function firstFiring(
 function clearsOf(record: PairRecord): readonly Clear[] {
   return record.firings.flatMap((firing) => {
     const afterS = firing.severity === 'page' ? clearedAfterS(firing, record) : undefined;
-    return afterS === undefined ? [] : [{ alertname: firing.alertname, afterS, isSlow: isSlow(firing) }];
+    return afterS === undefined ? [] : [{ alertname: firing.alertname, afterS, isSlow: isSlowToClear(firing) }];
   });
-}
-
-/** Slow burn rates have long windows, and lost shipments are counted over two minutes. */
-function isSlow({ alertname, burn }: Firing): boolean {
-  return alertname === 'ShipmentsMissing' || (burn !== undefined && burn !== 'fast');
 }
 
 /** Undefined for one that had ended before the fault did. */

@@ -42,3 +42,17 @@ export function lostSince(events: readonly PagerEvent[], sinceMs: number): reado
   );
   return lost === undefined ? [] : [`alerts did not arrive from ${lost.time} on`];
 }
+
+/**
+ * Slow burn rates have windows of five minutes and more, and lost shipments are counted over two minutes: they fire on for minutes after their cause
+ * is gone. Pure.
+ */
+export function isSlowToClear({
+  alertname,
+  burn,
+}: {
+  readonly alertname: string;
+  readonly burn?: string | undefined;
+}): boolean {
+  return alertname === 'ShipmentsMissing' || (burn !== undefined && burn !== 'fast');
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Lease } from '../chaos/lease.ts';
+import { endsAutomatically, type Lease } from '../chaos/lease.ts';
 import type { PagerEvent } from '../pager/page-event.ts';
 import type { ShownAlert } from '../pager/pager-view.ts';
 import { createFakeClock } from '../shared/testing/fake-clock.ts';
@@ -9,21 +9,23 @@ import type { Pair } from './pair.ts';
 import { aPair } from './testing/records.ts';
 
 /*
- * Goal: a pair is steady load, fault, revert and the wait for silence, in this order; whatever is wrong with it is in its record, and
- * no fault stays. Method: a clock whose sleeps end immediately, and a platform of values.
+ * Goal: a pair is steady load, fault, revert and the wait for silence, in this order, and waits no longer than something can change.
+ * Whatever is wrong with it is in its record, and no fault stays. Method: a clock whose sleeps end immediately, and a platform of values.
  */
 
 const START = createFakeClock().date().getTime();
 const times: PairTimes = { steadyMs: 20_000, backlogMs: 20_000, faultMs: 45_000, clearMs: 60_000 };
 
 interface FakePlatform {
-  /** Pages that fire at a time, ms since the start. */
+  /** Pages that fire at a time, ms since the start: `Stalled`, `Burning slow`. */
   readonly firing?: (ms: number) => readonly string[];
+  /** How the fault ended without a request. */
+  readonly end?: string;
   readonly history?: readonly Partial<PagerEvent>[];
   readonly outcomes?: readonly Partial<OrderOutcome>[];
   readonly sent?: { readonly sent: number; readonly late: number };
   readonly witness?: Lease['witness'];
-  readonly shipped?: (ids: readonly string[]) => ReadonlyMap<string, number>;
+  readonly shipped?: (ids: readonly string[], ms: number) => ReadonlyMap<string, number>;
   readonly scraped?: number;
   readonly notReverted?: readonly string[];
   readonly onInject?: () => void;
@@ -34,7 +36,9 @@ async function measure(fake: FakePlatform = {}, pair: Pair = aPair('down'), sign
   const clock = createFakeClock();
   const done: string[] = [];
   const note = (what: string) => void done.push(`${Math.round(clock.now() / 1_000)} ${what}`);
-  const lease = { id: 'a', since: '', witness: fake.witness ?? { verdict: 'observed', evidence: 'seen' } } as Lease;
+  const witness = fake.witness ?? { verdict: 'observed', evidence: 'seen' };
+  const end = fake.end === undefined ? {} : { end: { why: fake.end, tookMs: 1, evidence: '' } };
+  const lease = { id: 'a', since: '', witness, ...end } as Lease;
   const ports: PairPorts = {
     platform: 'shop-chaos',
     clock,
@@ -45,7 +49,7 @@ async function measure(fake: FakePlatform = {}, pair: Pair = aPair('down'), sign
       return {
         startedAt: START,
         outcomes: (fake.outcomes ?? []).map((one) => ({ sentAt: START, tookMs: 10, http: 201, ...one })),
-        sent: fake.sent ?? { sent: 100, late: 0 },
+        sent: fake.sent ?? { sent: fake.outcomes?.length ?? 0, late: 0 },
         stop: async () => note('no load'),
       };
     },
@@ -54,9 +58,11 @@ async function measure(fake: FakePlatform = {}, pair: Pair = aPair('down'), sign
         time: '',
         pipeline: 'working',
         silences: [],
-        alerts: (fake.firing?.(clock.now()) ?? []).map(
-          (alertname) => ({ alertname, severity: 'page', state: 'firing' }) as ShownAlert,
-        ),
+        alerts: (fake.firing?.(clock.now()) ?? []).map((name) => {
+          const [alertname, burn] = name.split(' ');
+          const labels = burn === undefined ? {} : { burn };
+          return { alertname, labels, severity: 'page', state: 'firing' } as unknown as ShownAlert;
+        }),
       }),
       history: async () => (fake.history ?? []) as readonly PagerEvent[],
     },
@@ -73,23 +79,23 @@ async function measure(fake: FakePlatform = {}, pair: Pair = aPair('down'), sign
         return { reverted: [], notReverted: fake.notReverted ?? [] };
       },
     },
-    shippedAt: async (ids) => fake.shipped?.(ids) ?? new Map(ids.map((id) => [id, START])),
+    shippedAt: async (ids) => fake.shipped?.(ids, clock.now()) ?? new Map(ids.map((id) => [id, START])),
     scrapedShare: async () => fake.scraped ?? 1,
   };
   return { done, record: () => measurePair(pair, ports, times) };
 }
 
-it('is steady load, the fault, its revert, and a time in which late shipments show', async () => {
+it('is steady load, the fault, its revert, and a time in which its last pages show', async () => {
   const { done, record } = await measure();
   expect(await record()).toMatchObject({
     injectedMs: 20_000,
     revertedMs: 65_000,
-    endedMs: 81_000,
+    endedMs: 73_000,
     witness: 'seen',
     problems: [],
     notReverted: [],
   });
-  expect(done).toEqual(['0 empty', '0 load', '20 inject down as fault', '65 revert all', '81 no load']);
+  expect(done).toEqual(['0 empty', '0 load', '20 inject down as fault', '65 revert all', '73 no load']);
 });
 
 it('waits until no page fires, at most for the limit', async () => {
@@ -99,6 +105,36 @@ it('waits until no page fires, at most for the limit', async () => {
   };
   expect(await until(100)).toBe(100_000);
   expect(await until(999)).toBe(125_000);
+});
+
+it('does not wait for pages that look back over minutes', async () => {
+  const { record } = await measure({ firing: (ms) => (ms > 30_000 ? ['ShipmentsMissing', 'Burning slow'] : []) });
+  expect((await record()).endedMs).toBe(73_000);
+});
+
+it('a fault that happens once has all its time before the revert', async () => {
+  const { record } = await measure({ end: endsAutomatically.momentary }, aPair('kill'));
+  expect(await record()).toMatchObject({ revertedMs: 65_000, endedMs: 65_000 });
+});
+
+describe('waits for orders that met the fault', () => {
+  const confirmed = { id: 'a', status: 'Confirmed', sentAt: START + 60_000 } as const;
+  const endedMs = async (fake: FakePlatform) => (await (await measure(fake)).record()).endedMs;
+
+  it('until they are shipped', async () => {
+    const shipped = (ids: readonly string[], ms: number) => new Map(ms < 70_000 ? [] : ids.map((id) => [id, START]));
+    expect(await endedMs({ outcomes: [confirmed], shipped })).toBe(78_000);
+  });
+
+  it('until they are late', async () => {
+    expect(await endedMs({ outcomes: [confirmed], shipped: () => new Map() })).toBe(89_000);
+    expect(await endedMs({ outcomes: [confirmed], sent: { sent: 2, late: 0 } })).toBe(89_000);
+  });
+
+  it('and for no later ones', async () => {
+    const later = { ...confirmed, sentAt: START + 66_000 };
+    expect(await endedMs({ outcomes: [later], sent: { sent: 0, late: 0 }, shipped: () => new Map() })).toBe(73_000);
+  });
 });
 
 it('a fault with a backlog begins with it', async () => {
@@ -112,7 +148,7 @@ it('a fault with a backlog begins with it', async () => {
     '40 inject purge as fault',
     '40 revert backlog',
     '65 revert all',
-    '81 no load',
+    '73 no load',
   ]);
 });
 

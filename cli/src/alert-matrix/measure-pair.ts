@@ -1,10 +1,10 @@
 import type { FaultSession } from '../chaos/fault-session.ts';
-import type { Lease } from '../chaos/lease.ts';
+import { endsAutomatically, type Lease } from '../chaos/lease.ts';
 import { messageOf } from '../errors.ts';
 import { describeAlerts, type PagerReader } from '../pager/pager-reader.ts';
 import type { RunClock } from '../shared/clock.ts';
 import type { Shipments } from './customers.ts';
-import { firingsSince, lostSince } from './firings.ts';
+import { firingsSince, isSlowToClear, lostSince } from './firings.ts';
 import type { PairRecord } from './journal.ts';
 import type { MixedLoad } from './mixed-load.ts';
 import { confirmedIn, isCounted, isFailed, secondsOf, shipmentsOf, shippedUntil } from './order-outcomes.ts';
@@ -15,10 +15,14 @@ export interface PairTimes {
   readonly steadyMs: number;
   readonly backlogMs: number;
   readonly faultMs: number;
-  /** Longest time from the revert until no page fires. */
+  /** Longest time from the revert until no page fires that clears within seconds. */
   readonly clearMs: number;
 }
 
+/**
+ * The load before a fault is part of each window during it: with less of it, alerts would fire sooner than they do. The slowest pages need
+ * 35 to 43 s: compensations that wait for 30 s, and the audit of orders that are as old.
+ */
 export const pairTimes: PairTimes = { steadyMs: 20_000, backlogMs: 20_000, faultMs: 45_000, clearMs: 60_000 };
 
 /** What a pair is measured with, on one platform. */
@@ -41,8 +45,10 @@ export interface PairPorts {
 /** Alerts of the pair before are over 20 s after its Prometheus has ended. */
 const QUIET_MS = 40_000;
 const POLL_MS = 500;
-/** Shipments that are late may come when a fault is over: they are known to be late then. */
-const AFTER_REVERT_MS = 16_000;
+/** A shipment that takes longer than 15 s is late: then it is known to be. */
+const KNOWN_LATE_MS = 16_000;
+/** From the last that a fault has caused to its page: conditions last 5 s at most before they fire, and 3 s until that has arrived. */
+const SHOWN_MS = 8_000;
 const WITNESS_MS = 5_000;
 const TTL_SLACK_MS = 60_000;
 /** Above these shares what was measured is not what was asked for. */
@@ -69,15 +75,17 @@ interface Measuring {
   injectedMs?: number;
   revertedMs?: number;
   witness?: string;
+  /** Its fault happened once: nothing changes when it is reverted. */
+  isMomentary: boolean;
 }
 
 /**
- * Measures one pair: steady load, fault, revert, and the time until no page fires. Whatever is wrong with that is a problem of the
- * record, which makes the pair unknown. Rejects only when the run is interrupted: with NotRevertedError where faults are left.
+ * Measures one pair: steady load, fault, revert, and the time until no page fires but for slow ones. Whatever is wrong with that is a problem
+ * of the record, which makes the pair unknown. Rejects only when the run is interrupted: with NotRevertedError where faults are left.
  */
 export async function measurePair(pair: Pair, ports: PairPorts, times: PairTimes = pairTimes): Promise<PairRecord> {
   await ports.emptyPrometheus();
-  const measuring: Measuring = { pair, ports, times, load: ports.startLoad(), problems: [] };
+  const measuring: Measuring = { pair, ports, times, load: ports.startLoad(), problems: [], isMomentary: false };
   const notReverted = await carryOut(measuring);
   return conclude(measuring, notReverted);
 }
@@ -91,8 +99,10 @@ async function carryOut(measuring: Measuring): Promise<readonly string[]> {
     if (problems.length > 0) return [];
     await underFault(measuring);
     const { notReverted } = await faults.revert();
-    measuring.revertedMs = sinceStart(measuring);
-    await untilClear(measuring);
+    const revertedMs = sinceStart(measuring);
+    measuring.revertedMs = revertedMs;
+    if (!measuring.isMomentary) await untilShown(measuring, revertedMs);
+    await untilClear(measuring, revertedMs);
     return notReverted;
   } catch (error) {
     const { notReverted } = await faults.revert();
@@ -109,7 +119,7 @@ async function untilSteady(measuring: Measuring): Promise<void> {
   const { ports, load, times, problems } = measuring;
   await ports.clock.sleep(times.steadyMs, ports.signal);
   const before = () => load.outcomes.filter(isCounted);
-  const firing = await until(measuring, QUIET_MS, async () => {
+  const firing = await untilNothing(measuring, QUIET_MS, async () => {
     const alerts = (await ports.pager.view()).alerts.filter(({ severity }) => severity !== 'none');
     return alerts.length === 0 ? undefined : describeAlerts(alerts);
   });
@@ -130,6 +140,7 @@ async function underFault(measuring: Measuring): Promise<void> {
   }
   const lease = await inject(FAULT, pair, measuring);
   measuring.injectedMs ??= Date.parse(lease.since) - measuring.load.startedAt;
+  measuring.isMomentary = lease.end?.why === endsAutomatically.momentary;
   if (pair.backlog !== undefined) await faults.revert(BACKLOG);
   const { witness } = await untilWitnessed(lease, measuring);
   measuring.witness = witness?.evidence ?? '';
@@ -155,7 +166,7 @@ function inject(
 
 async function untilWitnessed(lease: Lease, measuring: Measuring): Promise<Lease> {
   let latest = lease;
-  await until(measuring, WITNESS_MS, async () => {
+  await untilNothing(measuring, WITNESS_MS, async () => {
     if (latest.witness?.verdict === 'observed') return undefined;
     latest = (await measuring.ports.faults.refresh(lease.id)) ?? latest;
     return latest.witness?.verdict === 'observed' ? undefined : 'not yet';
@@ -163,18 +174,37 @@ async function untilWitnessed(lease: Lease, measuring: Measuring): Promise<Lease
   return latest;
 }
 
-/** Until no page fires, and at least until late shipments are known to be late. */
-async function untilClear(measuring: Measuring): Promise<void> {
+/** Until every order that met the fault has its response and its shipment, or these are late, and until their pages have fired. */
+async function untilShown(measuring: Measuring, revertedMs: number): Promise<void> {
+  const { ports, load } = measuring;
+  const { sent } = load.sent;
+  const until = load.startedAt + revertedMs;
+  await untilNothing(measuring, KNOWN_LATE_MS, async () => {
+    const met = load.outcomes.filter(({ sentAt }) => sentAt <= until);
+    if (met.length < sent) return 'orders have no response';
+    const confirmed = confirmedIn(met);
+    // What cannot be read now is read again at the end, and is a problem then.
+    const shipped = await ports.shippedAt(confirmed.map(({ id }) => id)).catch(messageOf);
+    if (typeof shipped === 'string') return shipped;
+    return shipped.size < confirmed.length ? 'orders have no shipment' : undefined;
+  });
+  await ports.clock.sleep(SHOWN_MS, ports.signal);
+}
+
+/** Pages that look back over minutes fire on for as long, whatever happens: nothing is learned by waiting for them. */
+async function untilClear(measuring: Measuring, revertedMs: number): Promise<void> {
   const { ports, times } = measuring;
-  await ports.clock.sleep(Math.min(AFTER_REVERT_MS, times.clearMs), ports.signal);
-  await until(measuring, times.clearMs - AFTER_REVERT_MS, async () => {
-    const pages = (await ports.pager.view()).alerts.filter(({ severity }) => severity === 'page');
+  const leftMs = revertedMs + times.clearMs - sinceStart(measuring);
+  await untilNothing(measuring, leftMs, async () => {
+    const pages = (await ports.pager.view()).alerts.filter(
+      ({ severity, alertname, labels }) => severity === 'page' && !isSlowToClear({ alertname, burn: labels.burn }),
+    );
     return pages.length === 0 ? undefined : describeAlerts(pages);
   });
 }
 
 /** Looks until there is nothing, and resolves then with undefined; after the limit with what there is still. */
-async function until(
+async function untilNothing(
   { ports: { clock, signal } }: Pick<Measuring, 'ports'>,
   limitMs: number,
   look: () => Promise<string | undefined>,
@@ -216,7 +246,7 @@ async function readShipments({ ports, load, problems }: Measuring): Promise<Ship
   const leftMs = shippedUntil(confirmed) - ports.clock.date().getTime();
   try {
     let shippedAt = await ports.shippedAt(ids);
-    await until({ ports }, leftMs, async () => {
+    await untilNothing({ ports }, leftMs, async () => {
       shippedAt = await ports.shippedAt(ids);
       return shippedAt.size < ids.length ? 'shipments are due' : undefined;
     });

@@ -1,14 +1,38 @@
 import { expect, it } from 'vitest';
-import { allPairs, leftOutFaults, pairName, planPairs } from './pair.ts';
+import { faults } from '../chaos/catalog.ts';
+import { edges, serviceNames } from '../topology/services.ts';
+import { allPairs, leftOutFaults, type Pair, pairName, planPairs } from './pair.ts';
 
 it('each pair has another name', () => {
   const names = allPairs().map(pairName);
   expect(new Set(names).size).toBe(names.length);
 });
 
-it('faults that show little beyond others are left out, and counted', () => {
+it('every fault of the catalog and every target is in the default set, but for failpoints, whose names tests alone arm', () => {
+  const { pairs } = planPairs({});
+  const names = <Key extends 'fault' | 'target'>(of: readonly Pair[], key: Key) =>
+    [...new Set(of.map((pair) => pair[key]))].toSorted();
+  expect(names(pairs, 'fault')).toEqual(
+    faults
+      .map(({ name }) => name)
+      .filter((name) => name !== 'failpoint')
+      .toSorted(),
+  );
+  expect(names(pairs, 'target')).toEqual(names(allPairs(), 'target'));
+});
+
+it('every edge, database and process is a target of it', () => {
+  const targets = new Set(planPairs({}).pairs.map(({ target }) => target));
+  const wanted = [...edges.map(({ name }) => name), ...serviceNames, 'postgres', 'rabbitmq', 'telemetry'];
+  expect(wanted.filter((name) => !targets.has(name))).toEqual([]);
+});
+
+it('faults that show little beyond others are measured on one target, and those left out are counted', () => {
   const { pairs, leftOut } = planPairs({});
-  expect(pairs.filter(({ fault }) => leftOutFaults.has(fault))).toEqual([]);
+  const others = pairs.filter(({ fault }) => leftOutFaults.has(fault));
+  expect(others.map(({ fault, target }) => [fault, target]).toSorted()).toEqual(
+    [...leftOutFaults].map(([fault, { measuredOn }]) => [fault, measuredOn]).toSorted(),
+  );
   expect(pairs.length + leftOut).toBe(allPairs().length);
   expect(planPairs({ all: true })).toMatchObject({ leftOut: 0, pairs: { length: allPairs().length } });
 });

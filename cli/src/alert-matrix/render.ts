@@ -4,7 +4,6 @@ import { formatTable } from '../output/table.ts';
 import { formatDuration } from '../shared/duration.ts';
 import type { MatrixReport } from './evaluate.ts';
 import { writeSeconds } from './goals.ts';
-import { pairTimes } from './measure-pair.ts';
 import type { Times } from './metrics.ts';
 import { pairName } from './pair.ts';
 import type { Cell, CellVerdict, PairResult } from './result.ts';
@@ -117,11 +116,10 @@ function renderNumbers({ goals, metrics, open, start, verdict, tookMs }: MatrixR
   ].join('\n');
 }
 
-/** No times: most of these pages go on for longer than the matrix looks. */
+/** No times: most of these pages go on for longer than the matrix looks, which does not wait for them. */
 function slowText({ slowClear: { count }, slowCleared }: MatrixReport['metrics']): string {
   if (count === 0) return 'none';
-  const waitS = pairTimes.clearMs / 1_000;
-  return `${count} pages with windows of minutes, of which ${slowCleared} ended in the ${waitS} s after the revert`;
+  return `${count} pages with windows of minutes, of which ${slowCleared} ended before their pairs did`;
 }
 
 function timesText({ count, p50, p95, max }: Times): string {

@@ -19,7 +19,7 @@ export interface Clear {
   readonly alertname: string;
   /** Seconds; Infinity: it still fired when the pair ended. */
   readonly afterS: number;
-  /** By its windows it takes longer: see `isSlow`. */
+  /** By its windows it takes longer: see `isSlowToClear`. */
   readonly isSlow: boolean;
 }
 
