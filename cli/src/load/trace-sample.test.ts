@@ -36,7 +36,15 @@ function aSampler(changes: Partial<ConstructorParameters<typeof TraceSampler>[0]
     metrics: async () => accounts,
     logs: async () => [],
   };
-  const sampler = new TraceSampler({ count: 3, durationMs: 9_000, phases: whole, project, outboxTypes, telemetry, ...changes });
+  const sampler = new TraceSampler({
+    count: 3,
+    durationMs: 9_000,
+    phases: whole,
+    project,
+    outboxTypes,
+    telemetry,
+    ...changes,
+  });
   return { sampler, asked };
 }
 
