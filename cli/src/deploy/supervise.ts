@@ -271,8 +271,9 @@ export async function openDeploys(
       );
     const from = fleet.releaseOf(service)?.version;
     if (from === undefined) return { service, changed: false };
+    const beganAt = new Date().toISOString();
     await engine.unpin(service);
-    await changes.append({ kind: 'deploy', target: service, from, to: 'what the clone has built', ...asked });
+    await changes.append({ kind: 'deploy', target: service, from, to: 'what the clone has built', beganAt, ...asked });
     return { service, changed: true, from };
   }
 

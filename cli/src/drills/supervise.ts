@@ -181,7 +181,7 @@ export async function openDrills(context: DrillContext, createPorts = createLive
       else if (event.type === 'resolved') recordIfOpen(round, { type: 'page', alert, state: 'resolved' });
       else if (event.type === 'acknowledged') recordIfOpen(round, { type: 'ack', alert, by: event.by });
     });
-    const following = followChanges(project, startedAt, ({ kind, target, from, to, by, failed }) => {
+    const following = followChanges(project, startedAt, ({ kind, target, from, to, by, failed, beganAt }) => {
       if (by.user === COLLEAGUE.by.user || by.source === 'drill' || kind === 'acknowledge') return;
       recordIfOpen(round, {
         type: 'action',
@@ -191,6 +191,9 @@ export async function openDrills(context: DrillContext, createPorts = createLive
         to,
         by: by.user,
         ...(failed !== undefined && { failed }),
+        ...(beganAt !== undefined && {
+          beganMs: Date.parse(beganAt) - (systemClock.date().getTime() - round.status().elapsedMs),
+        }),
       });
     });
     return async () => {

@@ -43,12 +43,14 @@ export function createOperations({ changes, onChanged, ...platform }: Operations
     work: () => Promise<T>,
   ): Promise<T> {
     if (dryRun || effects.length === 0) return work();
+    const beganAt = new Date().toISOString();
     const record = async (failed?: string) => {
       await changes.append(
         ...effects.map((effect) => ({
           kind: 'ops' as const,
           ...effect,
           ...asked,
+          beganAt,
           ...(failed !== undefined && { failed }),
         })),
       );

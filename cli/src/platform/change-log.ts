@@ -58,12 +58,14 @@ export interface Change extends Asked {
   readonly orderId?: string;
   /** The code of the error with which the change ended; it may be in effect in part. */
   readonly failed?: string;
+  /** ISO time at which it was begun, of one that takes a while: it may have an effect long before it is done. */
+  readonly beganAt?: string;
 }
 
 /** One that was recorded. */
 export interface RecordedChange extends Change {
   readonly id: string;
-  /** ISO time, UTC. */
+  /** ISO time, UTC, at which it was done. */
   readonly time: string;
 }
 

@@ -61,11 +61,13 @@ export function recordOperations({
     effects: (before: PlatformState, result: T | undefined) => readonly Effect[],
   ): Promise<T> {
     const before = state();
+    const beganAt = new Date().toISOString();
     const record = (result: T | undefined, failed?: string) =>
       changes.append(
         ...effects(before, result).map((effect) => ({
           ...effect,
           by,
+          beganAt,
           ...(reason !== undefined && { reason }),
           ...(failed !== undefined && { failed }),
         })),

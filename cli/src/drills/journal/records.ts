@@ -79,7 +79,7 @@ export type DrillEvent =
       readonly by: string;
     }
   | { readonly type: 'hint'; readonly stage: HintStage }
-  /** A line of the change log, made by an operator. */
+  /** A line of the change log, made by an operator, once it was done. */
   | {
       readonly type: 'action';
       readonly change: string;
@@ -88,6 +88,8 @@ export type DrillEvent =
       readonly to: string | null;
       readonly by: string;
       readonly failed?: string;
+      /** When it was begun, of one that takes a while. */
+      readonly beganMs?: number;
     }
   /** The trainee asked a source: logs, traces, metrics, status, changes, orders, ops. */
   | { readonly type: 'look'; readonly source: string }

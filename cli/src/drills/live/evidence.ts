@@ -96,9 +96,10 @@ const FINDERS: Readonly<Record<(typeof KINDS)[number], Find>> = {
   async alert(name, { pager, now }) {
     const found = pager.alerts().filter(({ alert }) => nameOf(alert) === name);
     if (found.length === 0) return undefined;
-    const named = found.flatMap(({ alert: { labels } }) => {
-      const ends = edges.filter((one) => one.name === labels.edge).flatMap(({ from, to }) => [from, to]);
-      return [labels.job, labels.service, ...ends];
+    const named = found.flatMap(({ alert }) => {
+      const { job, service, edge } = alert.labels;
+      const ends = edges.filter((one) => one.name === edge).flatMap(({ from, to }) => [from, to]);
+      return [job, service, ...ends];
     });
     const places = named.filter((one) => one !== undefined && one !== 'shopctl') as string[];
     return { at: now(), touches: [...new Set([...places, ...(PLACES_OF_ALERTS[name] ?? ORDER_PLACES)])] };

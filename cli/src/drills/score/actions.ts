@@ -14,6 +14,11 @@ function matches({ change, target, to }: Action, wanted: ScenarioAction): boolea
   return wanted.target === undefined || target === wanted.target || target.replace(/-\d+$/, '') === wanted.target;
 }
 
+/** An action may have an effect before it is done: customers are served while an instance that was frozen still ends. Pure. */
+export function beganMs({ ms, beganMs = ms }: Action): number {
+  return Math.min(beganMs, ms);
+}
+
 /** What disturbed without need, or destroyed what was evidence. */
 export interface Needless {
   readonly action: Action;
@@ -31,7 +36,7 @@ export function needlessActions(
   scenario: Pick<Scenario, 'levers' | 'harmless'>,
   recoveredMs: number | undefined,
 ): readonly Needless[] {
-  const cured = actions.findLast(({ ms, failed }) => failed === undefined && ms <= (recoveredMs ?? -1));
+  const cured = actions.findLast((one) => one.failed === undefined && beganMs(one) <= (recoveredMs ?? -1));
   const hasLever = actions.some((action) => isCure(action, scenario));
   const isNeedless = (action: Action) =>
     disruptive.has(action.change) &&

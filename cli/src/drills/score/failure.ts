@@ -1,6 +1,6 @@
 import { formatDuration } from '../../shared/duration.ts';
 import { recordsOf } from '../journal/records.ts';
-import { needlessActions } from './actions.ts';
+import { beganMs, needlessActions } from './actions.ts';
 import { createPart, type OpenPart, type Part, progress } from './part.ts';
 import type { Round } from './round.ts';
 import { rubric } from './rubric.ts';
@@ -40,7 +40,9 @@ function unmitigated({ records, symptom, recovered, end, clocks }: Round): Reaso
     return [`customers were not served for ${formatDuration(rubric.mitigate.goodForMs)}`, [end.seq]];
   }
   const ended = recordsOf(records, 'reverted').find(({ happenedMs }) => happenedMs <= recovered.ms);
-  const actions = recordsOf(records, 'action').filter(({ ms, failed }) => failed === undefined && ms <= recovered.ms);
+  const actions = recordsOf(records, 'action').filter(
+    (one) => one.failed === undefined && beganMs(one) <= recovered.ms,
+  );
   const mine = actions.filter(({ ms }) => ms >= (clocks.injectedMs ?? 0));
   if (ended !== undefined) return [`it ended without the trainee: ${ended.why}`, [ended.seq]];
   if (mine.length === 0) return ['no action came before the recovery', [recovered.seq]];

@@ -166,6 +166,13 @@ describe('rubric v1', () => {
         0,
       ],
       ['none without an action', [ack(50), blame(60), proof(160)], CURED, 0],
+      [
+        'by an action that was begun before customers were served, and done after that',
+        [action(100, { change: 'restart', target: 'payments', beganMs: 90_000 }), proof(170)],
+        CURED,
+        30,
+      ],
+      ['none for one that was begun after that', [action(100, { beganMs: 98_000 }), proof(170)], CURED, 0],
       ['none for an action that failed', [action(90, { failed: 'unknown_edge' }), proof(160)], CURED, 0],
       ['none without an order that proves it', [action(90)], CURED, 0],
       ['none for an order with a missing span', [action(90), proof(160, 30)], CURED, 0],
