@@ -33,6 +33,7 @@ export function createHappenings(options: HappeningsOptions): Happenings {
   const { envelope, ports, customers, ttlMs, over, elapsed, onFailed } = options;
   const { scenario, schedule } = envelope;
   const withheld: DrillEvent[] = [];
+  const witnesses: Promise<void>[] = [];
   const injected: { readonly index: number; readonly injected: Injected; isReverted: boolean }[] = [];
 
   async function injectOne(injection: (typeof scenario.inject)[number]): Promise<Injected> {
@@ -50,9 +51,8 @@ export function createHappenings(options: HappeningsOptions): Happenings {
         const one = await injectOne(injection);
         injected.push({ index, injected: one, isReverted: false });
         withheld.push({ type: 'injected', index, happenedMs: elapsed() });
-        if (one.witness !== undefined) {
-          withheld.push({ type: 'witnessed', index, evidence: one.witness, happenedMs: elapsed() });
-        }
+        // It acts already, and may take seconds to be measured: customers, pages and trainee do not wait for that.
+        witnesses.push(noteWitness(index, one));
       } catch (error) {
         return onFailed(`what should be injected was not: ${messageOf(error)}`);
       }
@@ -65,8 +65,18 @@ export function createHappenings(options: HappeningsOptions): Happenings {
     );
   }
 
+  async function noteWitness(index: number, { witness }: Injected): Promise<void> {
+    try {
+      const evidence = await witness;
+      if (evidence !== undefined) withheld.push({ type: 'witnessed', index, evidence, happenedMs: elapsed() });
+    } catch (error) {
+      onFailed(`what was injected could not be measured: ${messageOf(error)}`);
+    }
+  }
+
   async function revert(why: string, which = (_: Injection) => true): Promise<readonly string[]> {
     const left: string[] = [];
+    await Promise.all(witnesses);
     for (const one of injected.toReversed()) {
       const injection = scenario.inject[one.index];
       if (one.isReverted || injection === undefined || !which(injection)) continue;

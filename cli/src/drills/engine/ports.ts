@@ -9,8 +9,8 @@ export type Injection = Scenario['inject'][number];
 
 /** Something that was injected. */
 export interface Injected {
-  /** The measurement that proves it; undefined while none does. */
-  readonly witness: string | undefined;
+  /** The measurement that proves it, which may take seconds; undefined where none does. Settles before `revert` is called. */
+  readonly witness: string | undefined | Promise<string | undefined>;
   /** Resolves when it is reverted and verified. Rejects with what is left. */
   revert(why: string): Promise<void>;
 }

@@ -11,6 +11,7 @@ import { findScenario, readScenarios } from '../format/catalog.ts';
 import type { Scenario } from '../format/schema.ts';
 import { brokenLink } from '../journal/chain.ts';
 import { createDrillJournal, type DrillJournal } from '../journal/journal-file.ts';
+import { recordsOf } from '../journal/records.ts';
 import { isScore, type Score, scoreOf } from '../score/score.ts';
 import { ENVELOPE_VERSION, type Envelope } from '../seal/envelope.ts';
 import { FakeShop, timerClock } from '../testing/fake-shop.ts';
@@ -109,6 +110,20 @@ describe('a round', () => {
     }
     expect(seen[1]).toEqual(seen[0]);
     expect(typesOf()).toContain('reveal');
+  });
+
+  it('goes on while what was injected is measured, which is noted at its time', async () => {
+    shop.witnessMs = 9_000;
+    start('d201');
+    await pass(110);
+    round.end('gave-up', 'enough');
+    await pass(15);
+    await round.done;
+    const seconds = recordsOf(journal.records(), 'second').map(({ ms }) => ms);
+    expect(seconds.every((ms, index) => index === 0 || ms - (seconds[index - 1] ?? 0) < 1_500)).toBe(true);
+    const [injected] = recordsOf(journal.records(), 'injected');
+    const [witnessed] = recordsOf(journal.records(), 'witnessed');
+    expect((witnessed?.happenedMs ?? 0) - (injected?.happenedMs ?? 0)).toBe(9_000);
   });
 
   it('without a failure ends with an all-clear', async () => {

@@ -116,8 +116,8 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
       }
       const { fault, target, parameters } = injection;
       const lease = await chaos.injectHidden({ fault, target, parameters, ttlMs, hidden: true });
-      const { verdict, evidence } = await lease.witness();
-      return { witness: verdict === 'observed' ? evidence : undefined, revert: (why) => lease.revert(why) };
+      const witness = lease.witness().then(({ verdict, evidence }) => (verdict === 'observed' ? evidence : undefined));
+      return { witness, revert: (why) => lease.revert(why) };
     },
 
     async decoy(what, target) {

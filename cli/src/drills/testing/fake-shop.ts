@@ -33,6 +33,8 @@ export class FakeShop implements DrillPorts {
   isCured = false;
   isBroken = false;
   isWitnessed = true;
+  /** How long its measurement takes. */
+  witnessMs = 0;
   alerts: string[] = [];
   spans = 31;
   leftovers: string[] = [];
@@ -76,7 +78,9 @@ export class FakeShop implements DrillPorts {
     this.faults.add(name);
     this.done.push(`inject ${injection.type} for ${ttlMs}`);
     return {
-      witness: this.isWitnessed ? 'a canary was refused' : undefined,
+      witness: this.clock
+        .sleep(this.witnessMs, new AbortController().signal)
+        .then(() => (this.isWitnessed ? 'a canary was refused' : undefined)),
       revert: async (why: string) => {
         this.faults.delete(name);
         this.done.push(`revert: ${why}`);
