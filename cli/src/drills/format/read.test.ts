@@ -1,10 +1,44 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { cloneRoot } from '../../platform/project.ts';
 import { readScenario } from './read.ts';
 
-const valid = readFileSync(join(cloneRoot(), 'drills/2/d202.yaml'), 'utf8');
+/** Of each kind of line one at least. */
+const valid = `# yaml-language-server: $schema=../schema.json
+version: shop.drill/v1
+id: d202
+level: 2
+lite: true
+inject:
+  - {type: fault, fault: pause, target: orders-2}
+needs: {replicas: {orders: 2}}
+truths:
+  - component: replica:orders-2
+    mechanism: frozen
+    scope: one-replica
+    accept:
+      - {component: orders, mechanism: frozen, points: 0.5}
+      - {component: replica:orders-2, mechanism: stopped, points: 0.7}
+symptom: {of: failures}
+pages: [OrdersErrorBudgetBurn, OrdersLatencyBudgetBurn]
+levers:
+  - {change: restart, target: orders-2}
+  - {change: drain, target: orders-2, to: draining}
+  - {change: restart, target: orders}
+restart: cures
+clues:
+  - {stage: detect, where: metrics, look: a part of the orders waits for its time limit}
+  - {stage: locate, where: status, look: "orders-2 is not healthy, orders-1 is"}
+  - {stage: characterise, where: logs, look: orders-2 has no line since the beginning}
+hints:
+  detect: Not every order is affected.
+  locate: Group what fails by instance.
+  mitigate: One replica can be replaced, or taken out of the way.
+reference:
+  - wait page
+  - drill ack
+  - drill blame --component replica:orders-2 --mechanism frozen --scope one-replica --evidence trace:@failed
+  - restart orders-2
+  - drill fixed
+`;
 const names = { alerts: ['OrdersErrorBudgetBurn', 'OrdersLatencyBudgetBurn'] };
 
 function problemsOf(text: string): readonly string[] {
