@@ -24,5 +24,6 @@ export function renderRound(round: ShownRound, style: Style): string {
   for (const left of round.left ?? []) lines.push(`${style.red('left')}         ${left}`);
   for (const problem of round.problems ?? []) lines.push(`${style.yellow('problem')}      ${problem}`);
   if (round.hash !== undefined) lines.push(`last hash    ${round.hash}`);
+  if (ended !== undefined && round.hash !== undefined) lines.push('next         shopctl drill debrief');
   return lines.join('\n');
 }

@@ -20,16 +20,19 @@ export async function runDrillPage(options: CommonOptions, { output, projectFrom
     if (pages.length === 0) return 'nothing fires';
     const ageOf = ({ startsAt }: ShownAlert) => formatDuration(Date.parse(time) - Date.parse(startsAt));
     const groups = Map.groupBy(pages, ({ alertname, severity, state }) => `${severity} ${alertname} ${state}`);
-    return formatTable(
-      ['ALERT', 'COUNT', 'SEVERITY', 'STATE', 'FIRES FOR', 'RUNBOOK'],
+    const table = formatTable(
+      ['ALERT', 'COUNT', 'SEVERITY', 'STATE', 'FIRES FOR'],
       [...groups]
         .toSorted(([a], [b]) => a.localeCompare(b))
         .map(([, all]) => {
           const oldest = all.toSorted((a, b) => a.startsAt.localeCompare(b.startsAt))[0] as ShownAlert;
-          const { alertname, severity, state, annotations } = oldest;
-          return [alertname, String(all.length), severity, state, ageOf(oldest), annotations.runbook ?? '-'];
+          const { alertname, severity, state } = oldest;
+          return [alertname, String(all.length), severity, state, ageOf(oldest)];
         }),
     );
+    // In a column of its table they would be cut off at 80 characters.
+    const runbooks = new Set(pages.flatMap(({ annotations }) => annotations.runbook ?? []));
+    return [table, '', ...[...runbooks].toSorted().map((runbook) => `runbook  ${runbook}`)].join('\n');
   });
 }
 

@@ -116,6 +116,8 @@ function describeInjection(scenario: Scenario | undefined, index: number): strin
       return `${injection.factor} times the orders`;
     case 'message':
       return `${injection.count} malformed events`;
+    case 'flag':
+      return `${injection.flag} on for ${injection.percent} %`;
     case 'release':
       return `another release of ${injection.service}`;
     default:

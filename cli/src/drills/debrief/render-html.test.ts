@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { cloneRoot } from '../../platform/project.ts';
 import type { PageData } from '../../report/page-data.ts';
-import { readScenarios } from '../format/catalog.ts';
+import { findScenario, readScenarios } from '../format/catalog.ts';
 import type { DrillRecord } from '../journal/records.ts';
 import { candidatesOf } from '../seal/draw.ts';
 import { commitmentOf, seal } from '../seal/envelope.ts';
@@ -56,7 +56,7 @@ it('has the truth, the points, and each lost point with its reason and its recor
   expect(page).toMatch(/<strong class="word">\d+(\.\d)? of 100<\/strong>/);
   const needless = journal.find((record) => record.type === 'action' && record.target === 'stock');
   expect(page).toContain(
-    `<li>5: restart of stock was needless <span class="muted">(record ${needless?.seq})</span></li>`,
+    `<li>−5: restart of stock was needless <span class="muted">(record ${needless?.seq})</span></li>`,
   );
 });
 
@@ -68,6 +68,20 @@ it('has failure, customers, pages and trainee on one time axis', () => {
   expect(happenings[2]?.spans).toMatchObject([{ fromMs: 35_000, label: 'OrdersErrorBudgetBurn' }]);
   expect([seconds.responses[2]?.[29], seconds.responses[2]?.[30]]).toEqual([0, 4]);
   expect(seconds.p50).toHaveLength(Math.floor(durationMs / 1000) + 1);
+});
+
+it('has a lane for each of two failures, and one for decoys', () => {
+  const two = findScenario(scenarios, 'd503');
+  const happenings: readonly Happening[] = [
+    [31, { type: 'injected', index: 1, happenedMs: 31_000 }],
+    [50, { type: 'decoy', do: 'restart', target: 'catalog', happenedMs: 50_000 }],
+  ];
+  const lanes = dataOf(render(aJournal({ scenario: two, happenings }))).happenings.slice(0, 3);
+  expect(lanes.map(({ label, spans }) => [label, ...spans.map((one) => one.label)])).toEqual([
+    ['failure', 'down on orders-broker'],
+    ['', 'telemetry-outage on telemetry'],
+    ['decoys', 'decoy: restart catalog'],
+  ]);
 });
 
 it('says since when each clue was there, and when it was looked at', () => {

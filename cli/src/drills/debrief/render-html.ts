@@ -81,7 +81,7 @@ function scoreSection(debrief: Debrief): Markup | undefined {
 
 function lossList(losses: Part['losses']): Content {
   if (losses.length === 0) return 'nothing';
-  return html`<ul>${losses.map(({ points, reason, evidence }) => html`<li>${points}: ${reason} <span class="muted">(${evidence.length === 1 ? 'record' : 'records'} ${evidence.join(', ')})</span></li>`)}</ul>`;
+  return html`<ul>${losses.map(({ points, reason, evidence }) => html`<li>−${points}: ${reason} <span class="muted">(${evidence.length === 1 ? 'record' : 'records'} ${evidence.join(', ')})</span></li>`)}</ul>`;
 }
 
 /** What could be known when. */

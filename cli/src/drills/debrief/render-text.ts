@@ -19,8 +19,11 @@ export function renderDebrief(debrief: Debrief, style: Style): string {
     `${style.bold('Customers')}\n${orders.sent} orders, ${orders.failed} failed, ${orders.slow} slow`,
     ...(envelope === undefined ? [] : [renderSolution(envelope, style)]),
   ];
-  return parts.join('\n\n');
+  return [...parts, NEXT].join('\n\n');
 }
+
+const NEXT =
+  'One time axis, and an order before and during: "shopctl drill debrief --html FILE". The proof: "shopctl drill verify".';
 
 function describeNoScore(score: Debrief['score']): string {
   return 'why' in score ? `no score, ${score.why}: ${score.reason}` : '';

@@ -17,7 +17,7 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
   const { records, end } = round;
   const endMs = records.at(-1)?.ms ?? end.ms;
   const seconds = bySecond(recordsOf(records, 'second'), endMs);
-  const failure = failureSpans(records, timeline, end.ms);
+  const failures = failureSpans(records, timeline, end.ms);
   return {
     durationMs: endMs,
     outcomes: OUTCOMES,
@@ -34,7 +34,9 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
       waiting: seconds.map((one) => one?.metric ?? null),
     },
     happenings: [
-      lane('failure', failure),
+      // Labels of two in one lane would cover each other.
+      ...failures.map((one, index) => lane(index === 0 ? 'failure' : '', [one])),
+      lane('decoys', decoySpans(records)),
       lane('customers', customerSpans(round)),
       ...pageLanes(records, endMs),
       lane('looks', lookSpans(records)),
@@ -42,7 +44,7 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
       lane('round', instants(timeline, 'round')),
     ].filter(({ spans }) => spans.length > 0),
     breakers: [],
-    faults: failure.filter(({ tone }) => tone === 'fault'),
+    faults: failures,
     phases: [],
     usage: [],
   };
@@ -55,17 +57,19 @@ function bySecond(records: readonly RecordOf<'second'>[], endMs: number): (Recor
   return seconds;
 }
 
-/** What was withheld: each injection until it ended, and decoys. */
+/** Each injection until it ended. */
 function failureSpans(records: readonly DrillRecord[], timeline: readonly TimelineEntry[], endMs: number): Span[] {
-  const began = recordsOf(records, 'injected').map(({ index, happenedMs }) => {
+  return recordsOf(records, 'injected').map(({ index, happenedMs }) => {
     const ended = recordsOf(records, 'reverted').find((one) => one.index === index)?.happenedMs ?? endMs;
     const entry = timeline.filter(({ lane, text }) => lane === 'failure' && text.startsWith('began: '))[index];
     return span(happenedMs, ended, entry?.text.replace('began: ', '') ?? 'injected', 'fault');
   });
-  const decoys = recordsOf(records, 'decoy').map((one) =>
+}
+
+function decoySpans(records: readonly DrillRecord[]): Span[] {
+  return recordsOf(records, 'decoy').map((one) =>
     span(one.happenedMs, one.happenedMs, `decoy: ${one.do} ${one.target}`, 'plain'),
   );
-  return [...began, ...decoys];
 }
 
 /** From the first second in which customers notice something to the first in which they do not. */
