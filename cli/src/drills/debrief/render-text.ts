@@ -22,8 +22,10 @@ export function renderDebrief(debrief: Debrief, style: Style): string {
   return [...parts, NEXT].join('\n\n');
 }
 
-const NEXT =
-  'One time axis, and an order before and during: "shopctl drill debrief --html FILE". The proof: "shopctl drill verify".';
+const NEXT = [
+  'next   shopctl drill debrief --html FILE   one time axis, an order before and during',
+  '       shopctl drill verify                nothing of the journal was changed',
+].join('\n');
 
 function describeNoScore(score: Debrief['score']): string {
   return 'why' in score ? `no score, ${score.why}: ${score.reason}` : '';
