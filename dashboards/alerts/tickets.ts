@@ -67,7 +67,8 @@ function lowTrafficExpression(slo: Slo, profile: Profile): string {
 
 /**
  * A process that ended in order said so in its last report (`shop.telemetry.closed`). One missed scrape takes all series away,
- * and a busy machine misses some. So a service is gone when it was in none of several scrapes.
+ * and a busy machine misses some. So a service is gone when it was in none of several scrapes. Where
+ * many scrapes in a row fail, every service is, for as long as that lasts: then the receiver is unavailable.
  */
 function telemetryLostExpression({ hasSupervisor }: Profile): string {
   const [dropped, missing, recently] = hasSupervisor ? ['1m', '15s', '2m'] : ['10m', '1m', '15m'];
@@ -80,6 +81,12 @@ function telemetryLostExpression({ hasSupervisor }: Profile): string {
     `unless on (job) ${seenIn(spans('started'), missing)}`,
     `unless on (job) ${seenIn('shop_telemetry_closed', recently)}`,
     // After a pause of the machine the first scrape is still to come. In a cluster there are other jobs to scrape.
-    ...(hasSupervisor ? [`and on () max(sum_over_time(up[${missing}])) >= 5)`] : [')']),
+    ...(hasSupervisor
+      ? [
+          `and on () max(sum_over_time(up[${missing}])) >= 5)`,
+          `or (max(max_over_time(up[${missing}])) == 0`,
+          `and max(count_over_time(up[${missing}])) >= 10)`,
+        ]
+      : [')']),
   ].join('\n');
 }

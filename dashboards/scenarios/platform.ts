@@ -84,6 +84,24 @@ export function telemetryLost({ hasSupervisor, scrapeMs }: Profile, keepS: numbe
               ],
             },
             {
+              name: 'the receiver is unavailable, so that nothing can be scraped',
+              series: [
+                spans('started', `${counter([shown, 5])} ${away(61)} ${5 * shown}+5x${keepS + 10}`),
+                scrapes(`1x${shown} 0x60 1x${keepS + 10}`),
+              ],
+              expect: [
+                silent(end + 13, 'one of the last scrapes was a success'),
+                fires(end + 20, 'none was'),
+                fires(end + 58, 'none was, for a minute'),
+                silent(end + 61 + keepS + 5, 'it is available again'),
+              ],
+            },
+            {
+              name: 'the first scrapes after a pause of the machine fail',
+              series: [leaves, scrapes(`1x${shown} _x20 0x4 1x10`)],
+              expect: [silent(end + 25, 'none of five was a success, which are few')],
+            },
+            {
               name: 'a service stops reporting to a machine that misses two scrapes of three',
               series: [leaves, scrapes(`1x${shown} ${'0 0 1 '.repeat(Math.ceil(gone / 3)).trim()}`)],
               expect: [fires(end + 45, 'it was in none of five scrapes', { job: 'shipping' })],
