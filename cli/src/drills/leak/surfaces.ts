@@ -7,6 +7,7 @@ import { currentRoundFile } from '../../platform/current-round.ts';
 import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { createBackend } from '../../trace/backend.ts';
+import type { Scenario } from '../format/schema.ts';
 import type { Operator } from '../play/operator.ts';
 import type { SurfaceText } from './find-leaks.ts';
 
@@ -39,6 +40,11 @@ const COMMANDS: readonly string[] = [
 
 /** What the supervisor says to those who ask it without a command. */
 const ROUTES = ['/v1/state', '/v1/drill', '/v1/deploys', '/v1/pager', '/v1/chaos'];
+
+const METRICS = 'GET /metrics';
+const TRACES = 'GET /api/traces';
+/** What the receiver of telemetry serves. */
+const OF_TELEMETRY = new Set<string>([METRICS, TRACES]);
 
 const HTTP_LIMIT_MS = 10_000;
 /** Files of servers, which are not text, and what a validation keeps. */
@@ -74,8 +80,8 @@ export async function readSurfaces({ round, project, operator, signal }: Surface
   const state = await createControlClient(project).state();
   texts.push(
     await read('GET /v1/events', () => eventsOf(project)),
-    await read('GET /metrics', () => textOf(`${state.telemetryUrl}/metrics`, signal)),
-    await read('GET /api/traces', () => tracesOf(state, signal)),
+    await read(METRICS, () => textOf(`${state.telemetryUrl}/metrics`, signal)),
+    await read(TRACES, () => tracesOf(state, signal)),
     await read('command lines of processes', () => commandLines(state)),
   );
   const waiting = [...COMMANDS];
@@ -102,9 +108,15 @@ async function routeText(project: Project, path: string): Promise<string> {
   return JSON.stringify(await callJson(request));
 }
 
-/** Those that could not be read prove nothing. */
-export function unread(texts: readonly SurfaceText[]): readonly string[] {
-  return texts.filter(({ text }) => text.startsWith(UNREAD)).map(({ surface, text }) => `${surface}: ${text}`);
+/**
+ * Those that could not be read prove nothing. Where a scenario disconnects the readers of telemetry, that is so for trainees as well:
+ * these say nothing, and are left out. Pure.
+ */
+export function unread(texts: readonly SurfaceText[], { inject }: Pick<Scenario, 'inject'>): readonly string[] {
+  const isTelemetryOut = inject.some((one) => one.type === 'fault' && one.fault === 'telemetry-outage');
+  return texts
+    .filter(({ surface, text }) => text.startsWith(UNREAD) && !(isTelemetryOut && OF_TELEMETRY.has(surface)))
+    .map(({ surface, text }) => `${surface}: ${text}`);
 }
 
 async function textOf(url: string, signal: AbortSignal): Promise<string> {

@@ -87,7 +87,7 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
   const { surfaces } = seen;
   const isComplete = surfaces !== undefined && envelope !== undefined;
   const leaks = isComplete
-    ? { found: findLeaks(surfaces, envelope), surfaces: surfaces.length, unread: unread(surfaces) }
+    ? { found: findLeaks(surfaces, envelope), surfaces: surfaces.length, unread: unread(surfaces, scenario) }
     : undefined;
   const after = await readOperatorState({ project, state: await stateOf(project) });
   const unreverted = [...new Set([...(round.round.left ?? []), ...(await unrevertedOn(project))])];
