@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseUpstreams } from '@shop/kit/upstreams.ts';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../command-context.ts';
 import type { CliError } from '../errors.ts';
 import { createOutput } from '../output/output.ts';
@@ -30,6 +30,11 @@ const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitT
 const asked: Asked = { by: { user: 'anna', source: 'command line' }, reason: 'drill' };
 
 const FAKE_SUPERVISOR = join(import.meta.dirname, 'testing/fake-supervisor.ts');
+
+/** Compiled code, so that each further supervisor needs half of the CPU for its start. */
+const compileCache = await mkdtemp(join(tmpdir(), 'shop-compile-cache-'));
+// The last one writes what it compiled when it has ended otherwise.
+afterAll(() => rm(compileCache, { recursive: true, maxRetries: 10 }));
 
 let home: string;
 let project: Project;
@@ -57,7 +62,13 @@ const twoServices = { base: {}, top: { dependsOn: ['base'] } };
 async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv = {}): Promise<void> {
   await startSupervisor({
     project,
-    env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: JSON.stringify(services), ...env },
+    env: {
+      ...process.env,
+      SHOPCTL_HOME: home,
+      SHOPCTL_FAKE: JSON.stringify(services),
+      NODE_COMPILE_CACHE: compileCache,
+      ...env,
+    },
     command: [process.execPath, FAKE_SUPERVISOR, 'fake'],
   });
 }
