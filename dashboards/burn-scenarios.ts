@@ -28,18 +28,20 @@ export function burnScenarios(
   const stepS = shortS / STEPS_OF_SHORT;
   const [long, short] = [Math.round(longS / stepS), STEPS_OF_SHORT];
   const threshold = burn.threshold * budgetOf(slo, profile.name);
-  const keep = Math.ceil(keepFiringS / stepS) + 2;
+  // Cases are at multiples of the short window: nothing is evaluated between them.
+  const wholeShorts = (steps: number) => Math.ceil(steps / short) * short;
+  const keep = wholeShorts(Math.ceil(keepFiringS / stepS) + 2);
   const at = (steps: number) => steps * stepS;
   const inputs = inputsOf(slo);
   const below = 0.85 * threshold;
   const above = 1.2 * threshold;
   // Prometheus 3 leaves out the sample at the begin of a window: of five steps it sees four.
   const belowInShort = 0.75 * threshold;
-  // As short as the short window where so much can be bad in it.
+  // As short as so much can be bad in it.
   // An outage has to be in the long window for some time after it has ended.
   const [burst, outage] = [below, (threshold < 0.02 ? 6 : 2) * threshold].map((share) => {
-    const steps = Math.max(short, Math.ceil((share * long) / 0.9));
-    return { steps, share: (share * long) / steps };
+    const steps = wholeShorts((share * long) / 0.9);
+    return { steps, share: (share * (long + steps)) / (2 * steps) };
   }) as [Burst, Burst];
   const perStep = 10_000;
   const few = 15;
@@ -65,13 +67,14 @@ export function burnScenarios(
       },
       {
         name: 'bursts on a good background',
+        // Traffic is greater in the end of each window, so that what is subtracted must be of the same window.
         series: inputs([
           [long, perStep, 0],
-          [burst.steps, perStep, burst.share],
-          [outage.steps, perStep, outage.share],
+          [burst.steps, 2 * perStep, burst.share],
+          [outage.steps, 2 * perStep, outage.share],
           [short + keep, perStep / 4, below],
           [short - 2, perStep, 0],
-          [2, perStep, (belowInShort * short) / 2],
+          [2, 3 * perStep, (belowInShort * (short + 4)) / 6],
         ]),
         expect: [
           silent(at(long + burst.steps), 'the long window is just below the threshold'),
@@ -85,10 +88,10 @@ export function burnScenarios(
       {
         name: 'few requests, all bad and all in the short window',
         series: inputs([
-          [2, 0, 0],
+          [short, 0, 0],
           [short, few / short, 1],
         ]),
-        expect: [silent(at(short + 2), 'too few requests say nothing about a share')],
+        expect: [silent(at(2 * short), 'too few requests say nothing about a share')],
       },
       {
         name: 'enough requests, and few bad ones, all in the short window',
@@ -102,7 +105,7 @@ export function burnScenarios(
           fires(at(long + 2 * short), 'four bad requests are'),
         ],
       },
-      { name: 'no data', series: [], expect: [silent(at(2), 'nothing is reported')] },
+      { name: 'no data', series: [], expect: [silent(at(short), 'nothing is reported')] },
     ],
   };
 }

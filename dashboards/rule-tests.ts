@@ -4,10 +4,20 @@ import { windowS } from '../cli/src/slo/window.ts';
 import type { Alert } from './alerts/alert.ts';
 import { alertsOf } from './alerts/all.ts';
 import { burnScenarios } from './burn-scenarios.ts';
-import { annotationsOf, keepFiringFor, labelsOf, type Rules, rulesOf, writtenYaml } from './rule-files.ts';
+import {
+  type AlertingRule,
+  annotationsOf,
+  keepFiringFor,
+  labelsOf,
+  type Rules,
+  rulesOf,
+  writtenYaml,
+} from './rule-files.ts';
 import type { RecordingRule, RuleGroup } from './rules.ts';
 import type { Expectation, ScenarioFile } from './scenario.ts';
 import { scenariosOf } from './scenarios/all.ts';
+
+type AnyRule = AlertingRule | RecordingRule;
 
 /** Every file of promtool tests of a profile. */
 export function scenarioFiles(slos: readonly Slo[], profile: Profile): readonly ScenarioFile[] {
@@ -27,7 +37,7 @@ export function ruleTestFile(file: ScenarioFile, slos: readonly Slo[], profile: 
   if (alert === undefined) throw new Error(`${profile.name} has no alert ${file.alert}`);
   return writtenYaml({
     rule_files: [`rules/${file.name}.yaml`],
-    evaluation_interval: `${file.stepS}s`,
+    evaluation_interval: `${evaluatedEveryS(file, alert, groups)}s`,
     // Promtool has no order of groups otherwise, and Prometheus one of time.
     group_eval_order: groups.map(({ name }) => name),
     tests: file.scenarios.map(({ name, series, expect }) => ({
@@ -37,6 +47,31 @@ export function ruleTestFile(file: ScenarioFile, slos: readonly Slo[], profile: 
       alert_rule_test: expect.map((one) => alertCase(one, alert)),
     })),
   });
+}
+
+/**
+ * Promtool takes time for each evaluation, of which many lie between two cases. They are left out where nothing reads their results: the alert
+ * has to last for no time, and no recorded series is read over a window.
+ */
+function evaluatedEveryS(
+  { stepS, scenarios }: ScenarioFile,
+  alert: Alert,
+  groups: readonly RuleGroup<AnyRule>[],
+): number {
+  if (alert.holdsFor !== undefined || readsRecordedPast(groups)) return stepS;
+  const everyS = scenarios.flatMap(({ expect }) => expect.map(({ atS }) => atS)).reduce(greatestCommonDivisor, 0);
+  return everyS % stepS === 0 ? everyS : stepS;
+}
+
+/** A recorded series with a window, or any subquery. */
+const RECORDED_PAST = /\b(?:slo|shop):[\w:]+(?:\{[^}]*\})?\[|\[\w+:\w*\]/;
+
+function readsRecordedPast(groups: readonly RuleGroup<AnyRule>[]): boolean {
+  return groups.some(({ rules }) => rules.some(({ expr }) => RECORDED_PAST.test(expr)));
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  return b === 0 ? a : greatestCommonDivisor(b, a % b);
 }
 
 function alertCase({ atS, fires }: Expectation, alert: Alert) {
@@ -57,7 +92,7 @@ function alertCase({ atS, fires }: Expectation, alert: Alert) {
 export function rulesFor(
   { alert, burn, slo }: ScenarioFile,
   { recording, alerts }: Rules,
-): readonly RuleGroup<object>[] {
+): readonly RuleGroup<AnyRule>[] {
   const own = groupsWith(alerts, (rule) => rule.alert === alert && rule.labels.burn === burn);
   const needed = new Set<RecordingRule>();
   const look = (expr: string) => {

@@ -48,9 +48,11 @@ function ordersByStep(text: string): readonly InputSeries[] {
 
 export function failingAtLowTraffic(keepS: number): ScenarioFile {
   const stepS = 20;
-  const keep = '.'.repeat(Math.ceil(keepS / stepS) + 1);
+  // Each minute of three steps is evaluated, so cases are at whole minutes.
+  const inMinutes = (text: string) => text.padStart(Math.ceil(text.length / 3) * 3, '.');
   const end = (text: string) => text.length * stepS;
-  const closely = `${'G'.repeat(16)}.B.B.B`;
+  const closely = inMinutes(`${'G'.repeat(16)}.B.B.B`);
+  const resolved = `${closely}G..${'...'.repeat(Math.ceil(keepS / 60))}`;
   const loosely = `${'G'.repeat(16)}....B....B....B`;
   const rarely = `..........G${'.'.repeat(20)}B..........B..........B`;
   const twoBad = `.....B..B${'.'.repeat(3)}`;
@@ -74,19 +76,20 @@ export function failingAtLowTraffic(keepS: number): ScenarioFile {
     alert: 'OrdersFailingAtLowTraffic',
     stepS,
     scenarios: [
-      ...cases.map(
-        ([name, text, firing]): Scenario => ({
+      ...cases.map(([name, row, firing]): Scenario => {
+        const text = inMinutes(row);
+        return {
           name,
           series: ordersByStep(text),
           expect: [
             firing ? fires(end(text), 'they failed in a row') : silent(end(text), 'that is not a row of failures'),
           ],
-        }),
-      ),
+        };
+      }),
       {
         name: 'resolved by a good one',
-        series: ordersByStep(`${closely}G${keep}`),
-        expect: [silent(end(`${closely}G${keep}`), 'the last one was good')],
+        series: ordersByStep(resolved),
+        expect: [fires(end(closely), 'they failed in a row'), silent(end(resolved), 'the last one was good')],
       },
       { name: 'no data', series: [], expect: [silent(60, 'nothing is reported')] },
     ],
@@ -97,9 +100,11 @@ export function failingAtLowTraffic(keepS: number): ScenarioFile {
 export function failingInFastWindow(profile: Profile): ScenarioFile {
   const stepS = profile.hasSupervisor ? 20 : 60;
   const low = windowS(windowIn(profile, '1h')) / stepS;
+  // All cases are at this time, so it is all that is evaluated.
+  const end = low + 17;
   const many = (perWindow: number) => [
-    posts('503', counter([10, 0], [low + 10, perWindow / low])),
-    posts('201', counter([low + 20, 0])),
+    posts('503', counter([end - low - 10, 0], [low + 10, perWindow / low])),
+    posts('201', counter([end, 0])),
   ];
   return {
     name: 'OrdersFailingAtLowTraffic-window',
@@ -109,12 +114,12 @@ export function failingInFastWindow(profile: Profile): ScenarioFile {
       {
         name: '19 in the window of the fast burn, all bad',
         series: many(19),
-        expect: [fires((low + 20) * stepS, 'too few for a burn rate')],
+        expect: [fires(end * stepS, 'too few for a burn rate')],
       },
       {
         name: '30 in the window of the fast burn, all bad',
         series: many(30),
-        expect: [silent((low + 20) * stepS, 'enough for a burn rate')],
+        expect: [silent(end * stepS, 'enough for a burn rate')],
       },
       // An hour of production is longer than any row of failures that is looked for.
       ...(profile.hasSupervisor
@@ -122,10 +127,10 @@ export function failingInFastWindow(profile: Profile): ScenarioFile {
             {
               name: 'many in the window before, then four, all bad',
               series: [
-                posts('503', counter([10, 0], [low, 300 / low], [low, 4 / low])),
-                posts('201', counter([2 * low + 10, 0])),
+                posts('503', counter([end - 2 * low, 0], [low, 300 / low], [low, 4 / low])),
+                posts('201', counter([end, 0])),
               ],
-              expect: [fires((2 * low + 10) * stepS, 'too few for a burn rate by now')],
+              expect: [fires(end * stepS, 'too few for a burn rate by now')],
             },
           ]
         : []),
