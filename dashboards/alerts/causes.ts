@@ -16,7 +16,12 @@ export function causes(profile: Profile): readonly Alert[] {
     }),
     cause({
       name: 'InstanceRestarting',
-      expr: `max by (job, instance) (resets(shop_telemetry_spans_total{state="started"}[${window}])) > 0`,
+      // Counters do not show it: one that works off a backlog is beyond the last value of the process before when it is first scraped.
+      expr: [
+        'count by (job, instance) (',
+        'count by (job, instance, process_creation_time) (',
+        `last_over_time(target_info{process_creation_time!=""}[${window}]))) > 1`,
+      ].join(''),
       summary: 'An instance was started again in the last minutes',
       impact: 'Calls in flight may have failed; sagas of the instance are recovered',
       dashboard: 'platform',

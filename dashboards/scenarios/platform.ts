@@ -134,22 +134,60 @@ export function instanceRestarting({ hasSupervisor }: Profile, keepS: number): S
   const stepS = hasSupervisor ? 5 : 30;
   const windowSeconds = hasSupervisor ? 60 : 300;
   const steps = Math.ceil((windowSeconds + keepS) / stepS) + 3;
+  const [before, shown] = [10, Math.floor((windowSeconds * 0.95) / stepS)];
+  const process = (began: string, values: string, labels = {}) =>
+    series('target_info', { ...orders, process_creation_time: began, ...labels }, values);
+  const [first, second] = ['2026-11-24T09:00:00.000Z', '2026-11-24T09:30:00.000Z'];
   return {
     name: 'InstanceRestarting',
     alert: 'InstanceRestarting',
     stepS,
     scenarios: [
       {
-        name: 'a counter begins again',
+        name: 'a process begins again, and its counts go on above those of the one before, as after a backlog',
         series: [
-          series('shop_telemetry_spans_total', { ...orders, state: 'started' }, `${counter([10, 5])} 1+5x${steps}`),
-          series('shop_telemetry_spans_total', { ...shipping, state: 'started' }, `0+5x${10 + steps}`),
+          process(first, `1x${before} ${away(steps)}`),
+          process(second, `_x${before + 1} 1x${steps}`),
+          series(
+            'shop_telemetry_spans_total',
+            { ...orders, state: 'started' },
+            `${counter([before, 5])} 80+5x${steps}`,
+          ),
+          series('target_info', { ...shipping, process_creation_time: first }, `1x${before + steps + 1}`),
         ],
         expect: [
-          silent(10 * stepS, 'it only rises'),
-          fires((11 + Math.floor((windowSeconds * 0.95) / stepS)) * stepS, 'it was reset', orders),
-          silent((11 + steps) * stepS, 'resolved: that is long ago'),
+          silent(before * stepS, 'there is one process of each instance'),
+          fires((before + 1 + shown) * stepS, 'there was another one', orders),
+          silent((before + 1 + steps) * stepS, 'resolved: that is long ago'),
         ],
+      },
+      {
+        name: 'a process is given another track',
+        series: [
+          process(first, `1x${before} ${away(steps)}`, { shop_track: 'canary' }),
+          process(first, `_x${before + 1} 1x${steps}`, { shop_track: 'stable' }),
+        ],
+        expect: [silent((before + 1 + shown) * stepS, 'it is the same process')],
+      },
+      {
+        name: 'two instances begin one after the other',
+        series: [
+          process(first, `1x${before}`),
+          series(
+            'target_info',
+            { ...orders, instance: 'orders-2', process_creation_time: second },
+            `_x5 1x${before - 5}`,
+          ),
+        ],
+        expect: [silent(before * stepS, 'each has one process')],
+      },
+      {
+        name: 'what says no time of its begin reports a second time',
+        series: [
+          series('target_info', { ...orders, process_pid: '7' }, `1x${before}`),
+          process(first, `_x5 1x${before - 5}`),
+        ],
+        expect: [silent(before * stepS, 'nothing is known about it')],
       },
       { name: 'no data', series: [], expect: [silent(2 * stepS, 'nothing is reported')] },
     ],
