@@ -23,7 +23,7 @@ export interface PairTimes {
  * The load before a fault is part of each window during it: with less of it, alerts would fire sooner than they do. The slowest pages need
  * 35 to 43 s: compensations that wait for 30 s, and the audit of orders that are as old.
  */
-export const pairTimes: PairTimes = { steadyMs: 20_000, backlogMs: 20_000, faultMs: 45_000, clearMs: 60_000 };
+const pairTimes: PairTimes = { steadyMs: 20_000, backlogMs: 20_000, faultMs: 45_000, clearMs: 60_000 };
 
 /** What a pair is measured with, on one platform. */
 export interface PairPorts {
