@@ -51,7 +51,8 @@ export async function runOnEphemeralPlatforms(
   }
   if (pool.isOver || alone.length === 0) return;
   deps.output.note(`${alone.length} experiments alone`);
-  await runPart(new Schedule(alone, ({ experiment }) => estimateMs(experiment)), 1, pool);
+  // In any order they take as long, but for one after which the next needs a new platform: it is the last on its own.
+  await runPart(new Schedule(alone, ({ experiment }) => Number(mayFollow('pass', experiment))), 1, pool);
 }
 
 /** Resolves when every platform has ended; rejects then with the first error. */
