@@ -36,7 +36,8 @@ export async function runDrillStart(
     [
       renderRound(round, deps.output.style),
       '',
-      'Keep the commitment. See "shopctl drill page" for pages, and use the commands of an operator.',
+      'Keep the commitment. "shopctl drill page" has the pages; cures are the commands',
+      'of an operator.',
     ].join('\n'),
   );
 }

@@ -23,8 +23,8 @@ export function renderDebrief(debrief: Debrief, style: Style): string {
 }
 
 const NEXT = [
-  'next   shopctl drill debrief --html FILE   one time axis, an order before and during',
-  '       shopctl drill verify                nothing of the journal was changed',
+  'next   shopctl drill debrief --html FILE   all on one time axis',
+  '       shopctl drill verify                check the journal',
 ].join('\n');
 
 function describeNoScore(score: Debrief['score']): string {
