@@ -943,7 +943,14 @@ describe('supervisor', { timeout: 30_000 }, () => {
 });
 
 describe('the change log', { timeout: 30_000 }, () => {
-  const recorded = async () => (await readChanges(project)).changes.map(({ id: _, time: __, ...change }) => change);
+  async function recorded() {
+    const { changes } = await readChanges(project);
+    return changes.map(({ id: _, time, beganAt = '', ...change }) => {
+      expect(beganAt <= time, `${change.kind} of ${change.target} began ${beganAt}, done ${time}`).toBe(true);
+      expect(beganAt).not.toBe('');
+      return change;
+    });
+  }
   const byAnna = { by: asked.by, reason: 'drill' };
 
   it('has what an operator asked for, with user and reason, across a down and an up; a crash is not a change', async () => {
