@@ -14,7 +14,7 @@ const RUN = `
   import { request } from 'node:http';
   import setUp from '${new URL('global-setup.ts', import.meta.url).pathname}';
   let socketPath;
-  await setUp({ provide: (_, path) => { socketPath = path; } });
+  await setUp({ provide: (name, value) => { if (name === 'testInfrastructure') socketPath = value; } });
   const ask = (path) => new Promise((resolve, reject) =>
     request({ socketPath, path, method: 'POST' }, (response) => response.resume().once('end', () => resolve(response.statusCode)))
       .once('error', reject)

@@ -3,6 +3,7 @@
  * Method: databases whose rows are those of a moment; the order makes steps between two of the audit's reads, at each place.
  */
 import { describe, expect, it } from 'vitest';
+import { type DatabaseName, databaseNames } from '../topology/databases.ts';
 import { checkOrders } from './check-orders.ts';
 import { openLedger } from './collect.ts';
 import { inboxMatches } from './invariants/inbox.ts';
@@ -83,13 +84,7 @@ const CURSORS = {
   shipping: ['audit_inbox', 'audit_shipments', 'audit_parcels'],
   catalog: [],
 } as const;
-const databaseUrls = {
-  orders: 'orders',
-  payments: 'payments',
-  stock: 'stock',
-  shipping: 'shipping',
-  catalog: 'catalog',
-};
+const databaseUrls = Object.fromEntries(databaseNames.map((name) => [name, name])) as Record<DatabaseName, string>;
 
 /** Reads of the audit: the time, five snapshots, and the orders that rows without one belong to. */
 const READS = 7;
