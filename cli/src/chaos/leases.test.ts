@@ -438,6 +438,15 @@ describe('a fault of a drill', () => {
     expect(effects.filter((effect) => effect === 'undo of orders')).toHaveLength(1);
   });
 
+  it('is injected before it is looked at, which may take seconds', async () => {
+    const looked = Promise.withResolvers<{ verdict: 'observed'; evidence: string }>();
+    const leases = leasesOf(aFault({ witness: () => looked.promise }));
+    const lease = await leases.injectHidden(hidden);
+    looked.resolve({ verdict: 'observed', evidence: 'a dent' });
+    expect(await lease.witness()).toMatchObject({ verdict: 'observed' });
+    await lease.revert('the round is over');
+  });
+
   it('is listed when it could not be reverted', async () => {
     const leases = leasesOf();
     const lease = await leases.injectHidden(hidden);
