@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import { ORDER_CONFIRMED, ORDER_CONFIRMED_V2 } from '@shop/kit/event-schemas.ts';
 import { CliError } from '../errors.ts';
 import { flagFile, flagFolder } from '../platform/flag-file.ts';
 import type { Project } from '../platform/project.ts';
+import { pollFor } from '../shared/wait-until.ts';
 import type { TraceBackend } from '../trace/backend.ts';
 import { type ContractParameters, type ExpectedSpan, expectedTree, type TraceContract } from '../trace/contract.ts';
 import type { TraceSpan } from '../trace/tree.ts';
@@ -101,18 +101,9 @@ interface SagaOfTrace {
   readonly beganAt: number;
 }
 
-async function awaitSaga({
-  backend,
-  traceId,
-  timeoutMs,
-  signal,
-}: OrderContractOptions): Promise<SagaOfTrace | undefined> {
-  const deadline = performance.now() + timeoutMs;
-  for (;;) {
-    const saga = sagaIn((await backend.trace(traceId)).spans);
-    if (saga !== undefined || performance.now() >= deadline) return saga;
-    await delay(POLL_MS, undefined, signal && { signal });
-  }
+function awaitSaga({ backend, traceId, timeoutMs, signal }: OrderContractOptions): Promise<SagaOfTrace | undefined> {
+  const look = async () => sagaIn((await backend.trace(traceId)).spans);
+  return pollFor(look, { everyMs: POLL_MS, limitMs: timeoutMs, signal });
 }
 
 const SAGAS: readonly string[] = ['order saga', 'recover order saga'];
