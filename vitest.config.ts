@@ -48,30 +48,56 @@ const withoutServers = process.env.WITHOUT_SERVERS === '1' ? ['**/*.integration.
 /** Longer than any wait of a test, which ends with what it waited for: `chaos-run` gives a run 60 s to begin. */
 const wholePlatforms = { testTimeout: 120_000, hookTimeout: 240_000 };
 
-const units = ['{kit,cli,instrumentation}/src/**/*.test.ts', 'services/*/src/**/*.test.ts', 'test/**/*.test.ts'];
-const platforms = ['test/e2e/**/*.e2e.test.ts'];
+/** Files of units that share a process with others, and the modules that are loaded in it: half of the CPU time (decision 0092). */
+const shared = ['{cli/src,test}/**/*.test.ts'];
+/**
+ * Those that have a process each. Services and their kit register tracers, meters and a context manager for their whole
+ * process; the others replace modules.
+ */
+const isolated = [
+  '{kit,instrumentation,services/*}/src/**/*.test.ts',
+  'cli/src/{deploy/flag-rollout/supervise,verify/checks/platform-checks}.test.ts',
+];
 const outside = ['**/node_modules/**'];
+const notUnits = [...outside, 'test/e2e/**', ...withoutServers, ...(tier === 'first' ? SLOW : [])];
+const units = {
+  // Pact's native library would report each verification to its makers.
+  env: { PACT_DO_NOT_TRACK: 'true' },
+  setupFiles: ['test/support/fail-on-warnings.ts', 'test/support/temporary-folder.ts'],
+  // A test that hangs is found all the same; one that only shares two cores with a compiler is not failed for it.
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // Many of them wait; the default leaves a processor idle, which is half of a small machine.
+  maxWorkers: availableParallelism() + 1,
+  sequence: { groupOrder: 1 },
+};
+
+const platforms = ['test/e2e/**/*.e2e.test.ts'];
 
 /** Unit and integration tests run side by side; whole platforms after them, several at a time or alone. */
 export default defineConfig({
   test: {
     ...(reports !== undefined && { reporters: ['default', runReporter(`${reports}/${tier ?? 'files'}.json`)] }),
     sequence: { sequencer: LongestFirst },
+    globalSetup: 'test/support/global-setup.ts',
     tags: [{ name: 'deliberate-break', description: 'changes a contract and demands that its check finds it' }],
     projects: [
       {
         test: {
+          ...units,
           name: 'units',
-          include: tier === 'second' ? SLOW : units,
-          exclude: [...outside, 'test/e2e/**', ...withoutServers, ...(tier === 'first' ? SLOW : [])],
-          globalSetup: 'test/support/global-setup.ts',
-          setupFiles: ['test/support/fail-on-warnings.ts', 'test/support/temporary-folder.ts'],
-          // A test that hangs is found all the same; one that only shares two cores with a compiler is not failed for it.
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
-          // Many of them wait; the default leaves a processor idle, which is half of a small machine.
-          maxWorkers: availableParallelism() + 1,
-          sequence: { groupOrder: 1 },
+          include: tier === 'second' ? SLOW : shared,
+          exclude: [...notUnits, ...isolated],
+          setupFiles: [...units.setupFiles, 'test/support/shared-process.ts'],
+          isolate: false,
+        },
+      },
+      {
+        test: {
+          ...units,
+          name: 'units-isolated',
+          include: tier === 'second' ? [] : isolated,
+          exclude: notUnits,
         },
       },
       {

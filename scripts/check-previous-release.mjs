@@ -104,7 +104,7 @@ async function exchangeMigrations(one, other) {
 async function test(tree, what, files = services.flatMap((name) => testsOf(name, tree, what))) {
   say(`== ${what}`);
   const vitest = join(tree, 'node_modules/vitest/vitest.mjs');
-  const args = [vitest, 'run', '--root', tree, '--project', 'units', ...files];
+  const args = [vitest, 'run', '--root', tree, '--project', 'units*', ...files];
   const code = await new Promise((resolve, reject) => {
     child = spawn(process.execPath, args, { cwd: tree, stdio: 'inherit' });
     child.once('error', reject).once('exit', (status) => resolve(status));

@@ -29,7 +29,7 @@ const node = (...args: readonly string[]) =>
   });
 const git = (...args: readonly string[]) => execute('git', args, { cwd: copy, maxBuffer: 1 << 26 });
 const vitest = (...args: readonly string[]) =>
-  node('node_modules/vitest/vitest.mjs', 'run', '--root', copy, '--project', 'units', ...args);
+  node('node_modules/vitest/vitest.mjs', 'run', '--root', copy, '--project', 'units*', ...args);
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'shop-recipe-'));

@@ -11,9 +11,6 @@ import type { EdgeLimits } from '@shop/kit/edges.ts';
 import { expect } from 'vitest';
 import type { ServiceName } from '../../cli/src/topology/services.ts';
 
-// Read by the native library, which would report each verification to its makers.
-process.env.PACT_DO_NOT_TRACK = 'true';
-
 const pactsDir = join(import.meta.dirname, '../../contracts/pacts');
 
 export interface PactRecording extends AsyncDisposable {
