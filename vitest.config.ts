@@ -30,9 +30,8 @@ const FIRST_PLATFORMS = [
  * (decision 0092).
  */
 const ALONE = [
-  // Experiments, several at a time, and loads: their limits on single orders are a few hundred milliseconds.
-  'test/e2e/chaos-subset.e2e.test.ts',
-  'test/e2e/load{,-run}.e2e.test.ts',
+  // Experiments, several at a time, and 20 clients: their limits on single orders are a few hundred milliseconds.
+  'test/e2e/{chaos-subset,load}.e2e.test.ts',
   // A platform of another user, and containers: their claims on ports ours cannot see.
   'test/e2e/{cli-user,compose,docker-*}.e2e.test.ts',
 ];
