@@ -70,6 +70,31 @@ const commonJsGlobals = [
   'const __dirname = __dirnameOf(__filename);',
 ].join('\n');
 
+/**
+ * What every command imports and few use, loaded by its first use. An ES module that imports `node:http` makes Node read all its
+ * exports, fetch and WebSocket too; `string-width` compiles its expressions when it is loaded. Both take 45 ms of 165 ms of
+ * processor time of `shopctl status`.
+ */
+const onDemand = {
+  'node:http': "module.exports = process.getBuiltinModule('node:http');",
+  'string-width': "module.exports = (...args) => require('string-width').default(...args);",
+  'cli-truncate': "module.exports = (...args) => require('cli-truncate').default(...args);",
+};
+const loadedOnDemand = {
+  name: 'on-demand',
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^(${Object.keys(onDemand).join('|')})$`) }, ({ kind, path, importer }) =>
+      kind === 'import-statement' && importer.startsWith(join(root, 'cli/src/'))
+        ? { path, namespace: 'on-demand' }
+        : undefined,
+    );
+    build.onLoad({ filter: /./, namespace: 'on-demand' }, ({ path }) => ({
+      contents: onDemand[path],
+      resolveDir: root,
+    }));
+  },
+};
+
 /** For every bundle. */
 export const common = {
   absWorkingDir: root,
@@ -179,6 +204,7 @@ async function buildTargets({ instrumented = hasInstrumented() } = {}) {
       outExtension: { '.js': '.mjs' },
       external: outsideCli,
       define: productionLibraries,
+      plugins: [loadedOnDemand],
       banner: { js: commonJsGlobals },
     }),
   });

@@ -1,14 +1,17 @@
 import cliTruncate from 'cli-truncate';
 import stringWidth from 'string-width';
 
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
 /** Columns that a text takes on a terminal: colours take none, wide characters (Unicode, UAX 11) two. */
 export function widthOf(text: string): number {
-  return stringWidth(text);
+  return PRINTABLE_ASCII.test(text) ? text.length : stringWidth(text);
 }
 
 /** Cuts text to so many columns, at least one, and says so with an ellipsis. */
 export function cutText(text: string, width: number): string {
-  return cliTruncate(text, Math.max(1, width));
+  const columns = Math.max(1, width);
+  return widthOf(text) <= columns ? text : cliTruncate(text, columns);
 }
 
 /** Adds spaces behind the text up to so many columns, or before it when `width` is negative. */
