@@ -67,7 +67,7 @@ const units = {
   testTimeout: 30_000,
   hookTimeout: 60_000,
   // Many of them wait; the default leaves a processor idle, which is half of a small machine.
-  maxWorkers: availableParallelism() + 1,
+  maxWorkers: 2 * availableParallelism(),
   sequence: { groupOrder: 1 },
 };
 

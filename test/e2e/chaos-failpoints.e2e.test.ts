@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { recoverFrom } from './support/chaos.ts';
 import { place } from './support/client.ts';
-import { eventually } from './support/eventually.ts';
+import { COSTLY_POLL_MS, eventually } from './support/eventually.ts';
 import { findImbalances, readLedger, untilDrained } from './support/ledger.ts';
 
 const env = { SHOPCTL_FAILPOINTS: '1' };
@@ -27,7 +27,7 @@ async function inject(service: string, ...options: string[]): Promise<void> {
 
 /** Every failpoint injected has acted; then all are reverted. */
 async function expectSeen(): Promise<void> {
-  await eventually('the failpoint to act', { withinMs: 10_000 }, async () => {
+  await eventually('the failpoint to act', { withinMs: 10_000, everyMs: COSTLY_POLL_MS }, async () => {
     const { faults } = JSON.parse((await platform.shopctl('chaos', 'status', '--json')).stdout);
     return faults.every(({ witness }: { witness: { verdict: string } }) => witness.verdict === 'observed');
   });

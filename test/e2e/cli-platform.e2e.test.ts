@@ -17,7 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => shell.remove('shop'));
 
-const state = async (): Promise<PlatformState> => JSON.parse((await shell.run('status', '--json')).stdout);
+/** What `status --json` prints, without a process for each look. */
+const state = (): Promise<PlatformState> => createControlClient(shell.project()).state();
 
 async function instance(name: string): Promise<InstanceState> {
   const found = (await state()).instances.find((one) => one.name === name);
@@ -40,6 +41,13 @@ it('up again changes nothing', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ status: 'ready', started: [] });
   const pids = ({ instances }: PlatformState) => instances.map((one) => one.process?.pid);
   expect(pids(await state())).toEqual(pids(before));
+});
+
+it('status --json prints the state', async () => {
+  const { code, stdout } = await shell.run('status', '--json');
+  expect(code).toBe(0);
+  const names = ({ instances }: PlatformState) => instances.map(({ name, process }) => `${name} ${process?.pid}`);
+  expect(names(JSON.parse(stdout))).toEqual(names(await state()));
 });
 
 it('lists every instance in status, with endpoints and memory', async () => {

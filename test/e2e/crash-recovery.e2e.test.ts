@@ -12,7 +12,7 @@ import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import { expectBalancedAfterKills } from './support/audit.ts';
 import { look, place } from './support/client.ts';
 import { childrenOf, findByKey, placeAndCrash, spansOf, untilReadmitted, untilReady } from './support/crash.ts';
-import { eventually } from './support/eventually.ts';
+import { COSTLY_POLL_MS, eventually } from './support/eventually.ts';
 import { findImbalances, readLedger, untilDrained } from './support/ledger.ts';
 
 /** A saga has ended this long after the process is ready again: the lease of the one before (5 s), a scan, and its steps. */
@@ -46,7 +46,7 @@ const declined = [{ productId: 12, quantity: 1 }];
 async function untilDecided(orderId: string, withinMs: number): Promise<Record<string, unknown>> {
   const response = await eventually(
     `order ${orderId} to be decided`,
-    { withinMs, seen: () => readLedger(platform, orderId) },
+    { withinMs, everyMs: COSTLY_POLL_MS, seen: () => readLedger(platform, orderId) },
     async () => {
       const { status, body } = await look(platform, orderId);
       if (status === 404) throw new Error('the order has vanished');

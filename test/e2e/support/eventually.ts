@@ -1,14 +1,24 @@
 import { poll } from '../../../cli/src/shared/wait-until.ts';
 
-const POLL_MS = 50;
+interface EventuallyOptions {
+  readonly withinMs: number;
+  readonly everyMs?: number;
+  readonly seen?: () => unknown;
+}
+
+/** Looks take processor time that the platform of another file needs. */
+const POLL_MS = 100;
+
+/** Of a probe that starts a process, or sends a request through several services. */
+export const COSTLY_POLL_MS = 300;
 
 /**
- * Looks until `probe` gives something other than undefined and false, and resolves with it. Throws after `withinMs` with
+ * Looks every `everyMs` until `probe` gives something other than undefined and false, and resolves with it. Throws after `withinMs` with
  * what was waited for and what `seen` says. A probe that throws has not seen it yet: what it asks may be unavailable.
  */
 export async function eventually<T>(
   waitingFor: string,
-  { withinMs, seen }: { readonly withinMs: number; readonly seen?: () => unknown },
+  { withinMs, everyMs = POLL_MS, seen }: EventuallyOptions,
   probe: () => Promise<T | undefined | false> | T | undefined | false,
 ): Promise<T> {
   const deadline = performance.now() + withinMs;
@@ -27,5 +37,5 @@ export async function eventually<T>(
     }
     return undefined;
   };
-  return poll(look, { everyMs: POLL_MS });
+  return poll(look, { everyMs });
 }
