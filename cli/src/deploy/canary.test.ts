@@ -15,6 +15,7 @@ import {
   deploy,
   ended,
   exitGuard,
+  fleetOf,
   serving,
   shareOf,
   type Traffic,
@@ -137,6 +138,28 @@ describe('a bad canary', () => {
     expect(loggedSince('rolling-back').slice(0, 3)).toEqual(['rolling-back', 'step', 'weigh']);
     expect(shareOf(world)).toBe(0);
   });
+
+  it.each([
+    ['total-errors', [['orders-3', 1_000], ['orders-4']]],
+    ['exit', [['orders-3,orders-4']]],
+  ] as const)(
+    'that the guard %s finds has its usual time to end, or one second where it harms all',
+    async (guard, removed) => {
+      const unstaged: unknown[] = [];
+      const fleet = fleetOf(world);
+      const unstage: typeof fleet.unstage = async (service, names, ...limit) => {
+        unstaged.push([names.join(), ...limit.filter((one) => one !== undefined)]);
+        await fleet.unstage(service, names);
+      };
+      world.traffic = (_share, at) => ({
+        guards: [exitGuard('held', at), { guard, at, state: 'tripped', detail: '' }],
+      });
+      const plan = { ...theTerms.plan, guards: ['exit', 'total-errors'] as const };
+      const engine = anEngine(world, { fleet: { ...fleet, unstage } });
+      expect(await deploy(engine, aCanary({ plan }))).toMatchObject({ state: 'rolled-back', cause: { guard } });
+      expect(unstaged).toEqual(removed);
+    },
+  );
 
   it('is rolled back while it is paused, too', async () => {
     let isBad = false;

@@ -12,6 +12,14 @@ export function causeOf(error: unknown): Cause {
   return { kind: isStart ? 'guard' : 'error', ...(isStart && { guard: 'not-ready' }), text, error: body };
 }
 
+/** Harm to all goes on until the last process of the release has ended; an order takes a tenth of this. In ms. */
+const SHARED_HARM_LIMIT_MS = 1_000;
+
+/** For how long the replicas of a release may finish their requests when it is rolled back for this; undefined: as usual. */
+export function drainLimitOf({ guard }: Cause): number | undefined {
+  return guard === 'total-errors' ? SHARED_HARM_LIMIT_MS : undefined;
+}
+
 /** How a deploy ends that was rolled back for this. */
 export function endOf({ kind }: Cause): DeployState {
   if (kind === 'evidence') return 'inconclusive';

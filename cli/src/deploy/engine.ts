@@ -6,7 +6,7 @@ import type { FleetControl } from '../platform/supervisor-extension.ts';
 import { type RunClock, systemClock } from '../shared/clock.ts';
 import { Canary, type CanaryDeps } from './canary.ts';
 import { evaluateRollout, keepRollout, type RolloutHost } from './canary-rollout.ts';
-import { causeOf, endOf } from './causes.ts';
+import { causeOf, drainLimitOf, endOf } from './causes.ts';
 import type { Current, NewRecord } from './current.ts';
 import type { DeployJournal } from './journal.ts';
 import type { CanaryObserver } from './observe/seen.ts';
@@ -388,7 +388,7 @@ export class DeployEngine {
     if (this.#ending.signal.aborted) return this.#to(id, 'rolled-back', cause);
     await this.#to(id, 'rolling-back', cause);
     try {
-      await work.undo((text) => this.#step(id, text), this.#ending.signal);
+      await work.undo((text) => this.#step(id, text), this.#ending.signal, drainLimitOf(cause));
     } catch (error) {
       // What it was doing is over with the platform, which starts as it is recorded.
       if (this.#ending.signal.aborted) return this.#to(id, 'rolled-back', cause);

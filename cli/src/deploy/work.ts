@@ -146,8 +146,11 @@ export class Work {
     return this.#fleet.unstage(this.#plan.service, this.old);
   }
 
-  /** Callers first. All of it is tried, and the first failure is thrown at the end. */
-  async undo(say: (text: string) => Promise<void>, ending: AbortSignal): Promise<void> {
+  /**
+   * Callers first. All of it is tried, and the first failure is thrown at the end. `limitMs`: the replicas of the release get no more
+   * time to finish their requests.
+   */
+  async undo(say: (text: string) => Promise<void>, ending: AbortSignal, limitMs?: number): Promise<void> {
     const { service } = this.#plan;
     const problems: unknown[] = [];
     const attempt = async (text: string, task: () => Promise<void>) => {
@@ -171,7 +174,18 @@ export class Work {
     // Those that never got ready are gone already.
     const present = this.#fleet.fleetOf(service).map(({ name }) => name);
     const left = present.filter((name) => !this.old.includes(name));
-    if (left.length > 0) await attempt(`remove ${left.join(', ')}`, () => this.#fleet.unstage(service, left));
+    const remove = async (names: readonly string[], limit?: number) => {
+      if (names.length > 0)
+        await attempt(`remove ${names.join(', ')}`, () => this.#fleet.unstage(service, names, limit));
+    };
+    if (limitMs === undefined) await remove(left);
+    else {
+      await remove(
+        left.filter((name) => !this.#baseline.includes(name)),
+        limitMs,
+      );
+      await remove(left.filter((name) => this.#baseline.includes(name)));
+    }
     if (problems.length > 0) throw problems[0];
   }
 }

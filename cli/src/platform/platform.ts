@@ -489,12 +489,12 @@ export class Platform {
     await this.#handOverAll(successions, () => 'another release is deployed', limit);
   }
 
-  /** Removes replicas once their requests have ended. */
-  async unstage(service: string, names: readonly string[]): Promise<void> {
+  /** Removes replicas once their requests have ended; `limitMs`: they get no more time for that. */
+  async unstage(service: string, names: readonly string[], limitMs?: number): Promise<void> {
     await this.#exclusively(async () => {
       const present = names.filter((name) => this.#instances.has(name));
       await this.#leave(present);
-      await this.#stop(present);
+      await this.#stop(present, limitMs);
       const units = present.map((name) => (this.#instances.get(name) as Instance).unit);
       const before = this.#wanted();
       const members = this.#membersOf(service).filter(({ number }) => !names.includes(instanceName(service, number)));
