@@ -17,7 +17,8 @@ export function stepsOf(
       'remove it',
     ];
   }
-  const orders = 'place five orders that they serve, and compare their traces with the contract';
+  const orders =
+    'place five orders that they serve and one that is declined, and compare their traces with the contract';
   if (canary) return canarySteps(canary, { build, orders: orders.replace('they serve', 'it serves'), keepMs, old });
   if (strategy === 'rolling') {
     const where = hasOwnPort ? ', at a separate port,' : '';

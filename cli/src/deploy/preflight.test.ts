@@ -6,11 +6,11 @@ const disturbedBy = (why: string): Disturbed => ({ why, trip: tripped('trace-sha
 
 /** Orders whose traces are found to be so, in the order in which they are checked; the others are as their contract. */
 async function check(found: readonly (Disturbed | undefined)[]) {
-  const placed: number[] = [];
+  const placed: string[] = [];
   let checked = 0;
   const result = checkOrders({
-    async place(number) {
-      placed.push(number);
+    async place(order, number) {
+      placed.push(`${number} ${order}`);
       return `trace ${number}`;
     },
     check: async () => found[checked++],
@@ -19,23 +19,30 @@ async function check(found: readonly (Disturbed | undefined)[]) {
 }
 
 describe('the orders of a preflight', () => {
-  it('are five, each checked', async () => {
+  const usual = [...[1, 2, 3, 4, 5].map((number) => `${number} confirmed`), '6 declined'];
+
+  it('are five and one that is declined, each checked', async () => {
     const { placed, checked, result } = await check([]);
-    expect(placed).toEqual([1, 2, 3, 4, 5]);
-    expect(checked()).toBe(5);
+    expect(placed).toEqual(usual);
+    expect(checked()).toBe(6);
     expect(result).toBeUndefined();
   });
 
   it('get one more in place of one that was disturbed, which is reported', async () => {
     const { placed, checked, result } = await check([undefined, disturbedBy('POST was repeated')]);
-    expect(placed).toEqual([1, 2, 3, 4, 5, 6]);
-    expect(checked()).toBe(6);
+    expect(placed).toEqual([...usual, '7 confirmed']);
+    expect(checked()).toBe(7);
     expect(result?.why).toBe('POST was repeated');
   });
 
+  it('get another declined one in place of the declined one', async () => {
+    const { placed } = await check([...Array(5).fill(undefined), disturbedBy('POST was repeated')]);
+    expect(placed).toEqual([...usual, '7 declined']);
+  });
+
   it.each([
-    ['another of the five', [disturbedBy('first'), undefined, disturbedBy('second')]],
-    ['the one in its place', [disturbedBy('first'), undefined, undefined, undefined, undefined, disturbedBy('second')]],
+    ['another of the six', [disturbedBy('first'), undefined, disturbedBy('second')]],
+    ['the one in its place', [disturbedBy('first'), ...Array(5).fill(undefined), disturbedBy('second')]],
   ])('trip when %s is disturbed as well', async (_title, found) => {
     await expect(check(found)).rejects.toMatchObject({ why: { guard: 'trace-shape', text: 'second' } });
   });

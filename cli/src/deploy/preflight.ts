@@ -5,7 +5,7 @@ import { type EventSources, orderContract } from '../shop/published-events.ts';
 import { createAccountReader } from '../trace/accounting.ts';
 import { assertTrace } from '../trace/assert.ts';
 import { createBackend, type TelemetryBackend } from '../trace/backend.ts';
-import { loadContract, type TraceContract } from '../trace/contract.ts';
+import { type contractNames, loadContract, type TraceContract } from '../trace/contract.ts';
 import { diffLines, renderDiff } from '../trace/diff.ts';
 import { repeatedCall } from './repeated-call.ts';
 import { type Trip, tripped, unobserved } from './trip.ts';
@@ -25,7 +25,18 @@ export interface Subject {
   readonly track: string;
 }
 
-const ORDERS = 5;
+/** An order of the preflight: the name of its contract, and what it has to come to. */
+export type PreflightOrder = keyof typeof orders;
+
+const orders = {
+  confirmed: { productId: 1, status: 'Confirmed', reason: null },
+  // It costs more than payments accept (source: the catalog's seed).
+  declined: { productId: 12, status: 'Cancelled', reason: 'payment declined' },
+} as const satisfies Partial<Record<(typeof contractNames)[number], object>>;
+
+const CONFIRMED = 5;
+/** A declined order has calls that a confirmed one has not, and must not have others. */
+const PLACED: readonly PreflightOrder[] = [...Array<'confirmed'>(CONFIRMED).fill('confirmed'), 'declined'];
 /** Longer than the gateway's own limit, ms. */
 const ORDER_LIMIT_MS = 12_000;
 /** Spans are exported once a second at the latest; the relay needs its poll and the broker. In ms. */
@@ -34,18 +45,23 @@ const TRACE_LIMIT_MS = 15_000;
 const SETTLE_MS = 1_000;
 
 /**
- * Places orders that the new instances serve, and no client's. Each has to be confirmed, with the trace that the contract
+ * Places orders that the new instances serve, and no client's. Each has to be confirmed, or declined, with the trace that its contract
  * has, in which a new instance is. Resolves with what was found; rejects with Trip.
  */
 export async function runPreflight(subject: Subject, deps: PreflightDeps): Promise<string> {
   const backend = createBackend(deps.telemetryUrl);
-  const contract = await loadContract('confirmed', deps.project.root);
+  const { root } = deps.project;
+  const contracts = {
+    confirmed: await loadContract('confirmed', root),
+    declined: await loadContract('declined', root),
+  };
   const accounting = createAccountReader(backend);
   const disturbed = await checkOrders({
-    place: (order) => placeOrder(subject, order, deps),
-    check: (traceId) => checkTrace(traceId, { subject, contract, backend, accounting, ...deps }),
+    place: (order, number) => placeOrder(subject, { order, number }, deps),
+    check: (traceId, order) =>
+      checkTrace(traceId, { subject, contract: contracts[order], backend, accounting, ...deps }),
   });
-  const found = `${ORDERS} orders through ${subject.instances.join(', ')}: confirmed, each with the trace of its contract`;
+  const found = `${CONFIRMED} orders through ${subject.instances.join(', ')} confirmed and 1 declined, each with the trace of its contract`;
   return disturbed === undefined ? found : `${found}; one more says nothing of the release: ${disturbed.why}`;
 }
 
@@ -60,27 +76,37 @@ export interface Disturbed {
  * Has the orders placed and checked. One of them may be disturbed: a call was repeated, and another order takes its place. A
  * second one is the release's doing, and rejects with its Trip. Resolves with the one that was disturbed.
  */
-export async function checkOrders(orders: {
-  place(number: number): Promise<string>;
+export async function checkOrders({
+  place,
+  check,
+}: {
+  place(order: PreflightOrder, number: number): Promise<string>;
   /** Rejects with Trip. */
-  check(traceId: string): Promise<Disturbed | undefined>;
+  check(traceId: string, order: PreflightOrder): Promise<Disturbed | undefined>;
 }): Promise<Disturbed | undefined> {
-  const waiting: string[] = [];
-  for (let number = 1; number <= ORDERS; number++) waiting.push(await orders.place(number));
+  const placed: { readonly order: PreflightOrder; readonly traceId: string }[] = [];
+  const placeNext = async (order: PreflightOrder) =>
+    placed.push({ order, traceId: await place(order, placed.length + 1) });
+  for (const order of PLACED) await placeNext(order);
   let disturbed: Disturbed | undefined;
-  for (const traceId of waiting) {
-    const found = await orders.check(traceId);
+  for (const { traceId, order } of placed) {
+    const found = await check(traceId, order);
     if (found === undefined) continue;
     if (disturbed !== undefined) throw found.trip;
     disturbed = found;
-    waiting.push(await orders.place(waiting.length + 1));
+    await placeNext(order);
   }
   return disturbed;
 }
 
-async function placeOrder({ track }: Subject, number: number, { url, signal }: PreflightDeps): Promise<string> {
+async function placeOrder(
+  { track }: Subject,
+  { order, number }: { readonly order: PreflightOrder; readonly number: number },
+  { url, signal }: PreflightDeps,
+): Promise<string> {
   const gateway = createGatewayClient(url);
-  const request = { customer: 'preflight', lines: [{ productId: 1, quantity: 1 }] };
+  const { productId, ...expected } = orders[order];
+  const request = { customer: 'preflight', lines: [{ productId, quantity: 1 }] };
   const what = `order ${number} of the preflight`;
   const response = await gateway
     .placeOrder(request, { timeoutMs: ORDER_LIMIT_MS, signal, track })
@@ -92,7 +118,8 @@ async function placeOrder({ track }: Subject, number: number, { url, signal }: P
   if (response.kind === 'problem')
     throw tripped('preflight', `${what}: ${response.problem.status} ${response.problem.code}`);
   const { status, reason, traceId } = response;
-  if (status !== 'Confirmed') throw tripped('preflight', `${what} was ${status} (${reason ?? 'without a reason'})`);
+  if (status !== expected.status || reason !== expected.reason)
+    throw tripped('preflight', `${what} was ${status} (${reason ?? 'without a reason'})`);
   if (traceId === null) throw unobserved(`${what} names no trace: telemetry is off`);
   return traceId;
 }

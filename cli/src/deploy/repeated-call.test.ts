@@ -26,6 +26,7 @@ it.each([
   ['a call that failed, and was not made again', [failed]],
   ['two calls that succeeded', [call({ startNanos: 0n, endNanos: 10n }), call({})]],
   ['a call of another step', [failed, call({ parentSpanId: 'other' })]],
+  ['a call that was rejected', [{ ...failed, attributes: { 'http.response.status_code': 402 } }, call({})]],
   ['another call of the step', [failed, call({ name: 'GET' })]],
   ['a call that began before it had failed', [failed, call({ startNanos: 5n })]],
 ])('%s is none', (_title, spans) => {

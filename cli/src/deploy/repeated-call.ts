@@ -10,11 +10,18 @@ export function repeatedCall(spans: readonly TraceSpan[], service: string): stri
   const isOfCaller = (name: string) =>
     services.some((one) => one.name === name && ((one.calls ?? []) as readonly string[]).includes(service));
   const failed = spans.find(
-    (span) => span.kind === 'client' && span.error && !isOfCaller(span.service) && isRepeated(span, spans),
+    (span) =>
+      span.kind === 'client' && span.error && !isRejected(span) && !isOfCaller(span.service) && isRepeated(span, spans),
   );
   if (failed === undefined) return undefined;
   const type = failed.attributes['error.type'] ?? failed.statusMessage ?? 'without a reason';
   return `${failed.name} of ${failed.service} failed and was repeated: ${type}`;
+}
+
+/** A 4xx is a response, which says that the same call would get it again. */
+function isRejected({ attributes }: TraceSpan): boolean {
+  const status = Number(attributes['http.response.status_code']);
+  return status >= 400 && status < 500;
 }
 
 /** Made again: the same call of the same step, that began when this one had ended. */

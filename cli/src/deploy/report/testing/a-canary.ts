@@ -88,7 +88,10 @@ export function aCanary(
     state(100, 'building');
     add(3_000, { kind: 'releases', from: release('0.2.0-b1'), to: release('0.2.0-g2') });
     state(3_000, 'preflight');
-    add(8_000, { kind: 'step', text: '5 orders through orders-2: confirmed, each with the trace of its contract' });
+    add(8_000, {
+      kind: 'step',
+      text: '5 orders through orders-2 confirmed and 1 declined, each with the trace of its contract',
+    });
     state(PREFLIGHT_MS, 'analysis');
     weigh(PREFLIGHT_MS, 1);
   }
