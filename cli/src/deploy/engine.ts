@@ -64,6 +64,12 @@ export interface EngineDeps {
     subject: { service: string; instances: readonly string[]; track: string },
     signal: AbortSignal,
   ): Promise<string>;
+  /** Has these instances end by `end`, with orders in flight. Rejects with Trip. */
+  retire(
+    subject: { service: string; instances: readonly string[]; track: string },
+    end: () => Promise<void>,
+    signal: AbortSignal,
+  ): Promise<string>;
   /** Compares what an instance in the shadow would do with what is done, for `keepMs`. Rejects with Trip. */
   compare(instance: string, keepMs: number, signal: AbortSignal): Promise<string>;
   /** Why nothing may be deployed now, beside another deploy. */
@@ -282,7 +288,7 @@ export class DeployEngine {
       await keepRollout(rollout, plan.keepMs);
     } else {
       await this.#to(id, 'shifting');
-      if (strategy === 'rolling') await this.#roll(release, current, work);
+      if (strategy === 'rolling') await this.#roll(plan, release, current, work);
       else {
         await this.#gate(current, work);
         await this.#step(id, `point all callers at ${work.staged.join(', ')}`);
@@ -326,8 +332,12 @@ export class DeployEngine {
     }
   }
 
-  async #roll(release: Release, current: Current, work: Work): Promise<void> {
-    await this.#guarded(current, work, (signal) => (work.isSurging ? work.surge(release, signal) : work.unstage()));
+  async #roll({ service }: DeployPlan, release: Release, current: Current, work: Work): Promise<void> {
+    await this.#guarded(current, work, async (signal) => {
+      if (work.isSurging) return work.surge(release, signal);
+      const subject = { service, instances: work.staged, track: work.staging().track };
+      await this.#step(current.id, await this.#deps.retire(subject, () => work.unstage(), signal));
+    });
     for (const name of work.old) {
       await this.#gate(current, work);
       await this.#step(current.id, `replace ${name}`);

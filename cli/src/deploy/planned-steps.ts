@@ -27,7 +27,7 @@ export function stepsOf(
       build,
       `start one replica${where} beside the others`,
       one,
-      isSurging ? 'have it serve beside the others' : 'remove it',
+      isSurging ? 'have it serve beside the others' : 'remove it while it serves six more orders',
       ...old.map((name) => `replace ${name}`),
       ...(isSurging ? ['remove the added replica'] : []),
       keep,

@@ -68,7 +68,7 @@ export interface Cause {
    */
   readonly kind: 'guard' | 'worse' | 'evidence' | 'asked' | 'superseded' | 'ended' | 'error';
   readonly text: string;
-  /** Of a guard: `exit`, `not-ready`, `preflight`, `dead-letters`, `attempts`, `shadow`, or one of a plan. */
+  /** Of a guard: `exit`, `not-ready`, `preflight`, `drain`, `dead-letters`, `attempts`, `shadow`, or one of a plan. */
   readonly guard?: string;
   readonly error?: ErrorBody;
   /** More lines of what was observed: how a trace differs from its contract. */

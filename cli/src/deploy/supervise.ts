@@ -12,12 +12,14 @@ import { unknownService } from '../platform/unknown-service.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
 import { systemClock } from '../shared/clock.ts';
 import { withShopDatabases } from '../shop/databases.ts';
+import { createGatewayClient } from '../shop/gateway-client.ts';
 import { outboxTypesIn } from '../shop/published-events.ts';
 import { services } from '../topology/services.ts';
 import { createBackend } from '../trace/backend.ts';
 import { refusalOf } from './analysis/arithmetic.ts';
 import type { CanaryPlan } from './analysis/plan.ts';
 import { ATTEMPTS, totalsOf } from './analysis/read-evidence.ts';
+import { runDrainCheck } from './drain-check.ts';
 import { DeployEngine, type DeployPlan } from './engine.ts';
 import { assertNoFault } from './fault-gate.ts';
 import { createGuards } from './guards.ts';
@@ -26,7 +28,7 @@ import { pruneReleases, rollbackTargets } from './kept-releases.ts';
 import { openObserver } from './observe/open-observer.ts';
 import { presentRate } from './observe/present-rate.ts';
 import { stepsOf } from './planned-steps.ts';
-import { runPreflight } from './preflight.ts';
+import { runPreflight, type Subject } from './preflight.ts';
 import {
   type DeployAction,
   needsFailpoints,
@@ -102,6 +104,7 @@ export async function openDeploys(
     },
     stable,
     preflight: (subject, signal) => preflight(subject, signal),
+    retire,
     compare,
     ...(obstacleToDeploys && { obstacle: obstacleToDeploys }),
     onProblem: report,
@@ -141,14 +144,27 @@ export async function openDeploys(
     }
   }
 
-  async function preflight(subject: Parameters<typeof runPreflight>[0], signal: AbortSignal): Promise<string> {
-    const { gatewayUrl, telemetryUrl, instances } = state();
+  async function preflight(subject: Subject, signal: AbortSignal): Promise<string> {
     // It takes no messages before it has all of them.
     if (isConsumer(subject.service)) return 'it is ready, and takes no messages yet';
+    const { telemetryUrl } = state();
+    return runPreflight(subject, { url: urlOf(subject), telemetryUrl, project, outboxTypes, signal });
+  }
+
+  async function retire(subject: Subject, end: () => Promise<void>, signal: AbortSignal): Promise<string> {
+    if (!isConsumer(subject.service))
+      return runDrainCheck(subject, end, { gateway: createGatewayClient(urlOf(subject)), signal });
+    await end();
+    return `${subject.instances.join(', ')} ended`;
+  }
+
+  /** Where orders that these instances serve are placed. */
+  function urlOf(subject: Subject): string {
+    const { gatewayUrl, instances } = state();
     const own = instances.find(({ name }) => subject.instances.includes(name));
     const url = subject.service === 'gateway' ? own?.url : gatewayUrl;
     if (!url) throw tripped('preflight', 'the gateway does not run, so no order can be placed');
-    return runPreflight(subject, { url, telemetryUrl, project, outboxTypes, signal });
+    return url;
   }
 
   async function outboxTypes(orderId: string): Promise<readonly string[]> {

@@ -199,6 +199,10 @@ export function anEngine(world: World, changes: Partial<EngineDeps> = {}): Deplo
     guards: { begin: async () => undefined, check: async () => undefined, conclude: async () => undefined },
     stable: async () => ({ kept: OLD, restored: async () => world.disk.recorded }),
     preflight: async () => 'five orders',
+    async retire(_subject, end) {
+      await end();
+      return 'none lost';
+    },
     compare: async () => '20 messages',
     onChange: () => undefined,
     onProblem: () => undefined,
