@@ -1,5 +1,5 @@
 /**
- * `npm run bench:releases`: bad releases of orders, each deployed as a canary of a running platform under load. It reports what
+ * `npm run bench:releases`: bad releases, each deployed to a running platform under load, nearly all as canaries of orders. It reports what
  * found each of them, when, and how many customers it hit. `aa` is the same sources, which have to be promoted. A run can be resumed. `npm run bench:releases -- --help` names options and exit codes.
  */
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ import { describeMachine } from './report.ts';
 
 const command = benchmark(
   'bench:releases',
-  'Bad releases of orders as canaries of a running platform under load: what finds each, when, and how many customers it hits. Starts a separate platform.',
+  'Bad releases, deployed to a running platform under load: what finds each, when, and how many customers it hits. Starts a separate platform.',
 )
   .option(
     '--rows <ids>',
@@ -108,7 +108,8 @@ async function playAll(ids: readonly string[], folder: JournaledRun, options: Op
   output.note(`run ${folder.runId}: ${waiting.length} of ${ids.length} rows to play`);
   if (waiting.length === 0) return;
   const began = performance.now();
-  await using place = await openPlace({ rate: journal.start.rate, say: (line) => output.note(line) });
+  const hasFaults = waiting.some((id) => trialOf(id).fault !== undefined);
+  await using place = await openPlace({ rate: journal.start.rate, hasFaults, say: (line) => output.note(line) });
   for (const id of waiting) {
     if (performance.now() - began > (options.within ?? Number.POSITIVE_INFINITY)) {
       output.note(`"npm run bench:releases -- --resume ${folder.runId}" goes on with ${id}`);

@@ -11,6 +11,7 @@ import { connectPlatform, type PlatformConnection } from '../../../cli/src/platf
 import { cloneRoot, openProject, type Project } from '../../../cli/src/platform/project.ts';
 import { systemClock } from '../../../cli/src/shared/clock.ts';
 import { startOpenLoop } from '../../../cli/src/shared/open-loop.ts';
+import { pollFor } from '../../../cli/src/shared/wait-until.ts';
 import { createGatewayClient } from '../../../cli/src/shop/gateway-client.ts';
 import { warmUp } from '../../../cli/src/shop/warm-up.ts';
 import { confirmedOrder, mixedOrder } from '../../../scenarios/lib/order-mix.ts';
@@ -23,6 +24,9 @@ import { planOf, type Trial } from './trials.ts';
 const run = promisify(execFile);
 const PROJECT = 'bench-releases';
 const SERVICE = 'orders';
+/** A rollout of a row takes less, builds included. */
+const SHARE_LIMIT_MS = 240_000;
+const SHARE_POLL_MS = 250;
 const SEED = 1;
 const WARM_UP = { customer: 'Load scenario', quickMs: 100, mostOrders: 200 };
 /** The level of errors before a rollout needs 20 requests. */
@@ -35,10 +39,25 @@ export interface Place extends AsyncDisposable {
 }
 
 /** Starts the platform, in a temporary folder; both are ended and removed, also when this process is killed. */
-export async function openPlace({ rate, say }: { rate: number; say(line: string): void }): Promise<Place> {
+export async function openPlace({
+  rate,
+  hasFaults,
+  say,
+}: {
+  readonly rate: number;
+  /** Rows have faults that need failpoints. */
+  readonly hasFaults: boolean;
+  say(line: string): void;
+}): Promise<Place> {
   const root = cloneRoot();
   const home = await mkdtemp(join(tmpdir(), 'shop-bench-releases-'));
-  const env = { ...process.env, SHOPCTL_HOME: home, SHOPCTL_PROBE: 'off', NO_COLOR: '1' };
+  const env = {
+    ...process.env,
+    SHOPCTL_HOME: home,
+    SHOPCTL_PROBE: 'off',
+    NO_COLOR: '1',
+    ...(hasFaults && { SHOPCTL_FAILPOINTS: '1' }),
+  };
   const shopctl = join(root, 'cli/bin/shopctl');
   const words = ['--project', PROJECT];
   const guard = startGuard(home, [shopctl, 'down', '--volumes', ...words], env);
@@ -76,29 +95,53 @@ interface Said {
 
 async function play(id: string, trial: Trial, at: Surroundings): Promise<RowRecord> {
   const { root, home, rate, project, connection, call } = at;
+  const { service = SERVICE, strategy = 'canary', keepS = 0, fault } = trial;
   const plan = join(home, `${trial.id}.yaml`);
   await writeFile(plan, planOf(trial));
-  const sources = trial.edits.length > 0 ? await copyEdited(SERVICE, { root, parent: home }, trial.edits) : undefined;
+  const sources = trial.edits.length > 0 ? await copyEdited(service, { root, parent: home }, trial.edits) : undefined;
   const startedAt = systemClock.date().toISOString();
   const load = startLoad(`${id}-${startedAt}`, rate, connection.gatewayUrl);
+  const over = new AbortController();
   try {
     await systemClock.sleep(CALM_MS, new AbortController().signal);
     const from = sources === undefined ? [] : ['--dir', sources];
-    const keep = `${trial.keepS ?? 0}s`;
-    const canary = ['--strategy', 'canary', '--plan', plan, '--keep', keep, '--force', '--json'];
-    const said = await call('deploy', SERVICE, ...from, ...canary);
+    const canary = strategy === 'canary' ? ['--plan', plan, '--force'] : [];
+    const how = ['--strategy', strategy, ...canary, '--keep', `${keepS}s`, '--json'];
+    const [said] = await Promise.all([
+      call('deploy', service, ...from, ...how).finally(() => over.abort()),
+      fault && injectAtShare(fault, { startedAt, signal: over.signal }, at),
+    ]);
     await load.stop();
     if (said.stdout === '') throw new Error(`deploy ended with ${said.exitCode}: ${said.stderr.slice(-2_000)}`);
     const done = JSON.parse(said.stdout) as DeployRun;
     const records = await createDeployJournal(project, () => undefined).read();
     // What follows begins with what the clone has built.
-    if (done.state === 'done') await succeed(call, 'deploy', 'unpin', SERVICE);
+    if (done.state === 'done') await succeed(call, 'deploy', 'unpin', service);
     const { sent, late } = load.orders.sent;
     return { type: 'row', id, startedAt, ...outcomeOf(done, records, load.orders.outcomes), sent, late };
   } finally {
+    over.abort();
     await load.stop();
+    if (fault !== undefined) await succeed(call, 'chaos', 'clear');
     if (sources !== undefined) await rm(sources, { recursive: true, force: true });
   }
+}
+
+/** Injects a fault once the release has its first share; never, where that is over before. */
+async function injectAtShare(
+  fault: readonly string[],
+  { startedAt, signal }: { readonly startedAt: string; readonly signal: AbortSignal },
+  { project, call }: Surroundings,
+): Promise<void> {
+  const hasShare = async () => {
+    const records = await createDeployJournal(project, () => undefined).read();
+    return records.some(({ kind, time }) => kind === 'weights' && time >= startedAt) || undefined;
+  };
+  const shared = await pollFor(hasShare, { everyMs: SHARE_POLL_MS, limitMs: SHARE_LIMIT_MS, signal }).catch((error) => {
+    if (signal.aborted) return undefined;
+    throw error;
+  });
+  if (shared !== undefined) await succeed(call, 'chaos', 'inject', ...fault, '--ttl', '10m');
 }
 
 /** Orders at a rate, and reads of those that were placed last at the same rate. */

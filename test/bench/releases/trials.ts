@@ -1,14 +1,20 @@
+import type { SeededBugName } from '../../../kit/src/seeded-bugs.ts';
 import type { Edit } from './edited-sources.ts';
 
 /** What found a release to be bad: a guard, or `test E`, `test S`. */
 export type Finder = string;
 
-/** A release that is played as a canary of orders, and what has to become of it. */
+/** A release that is deployed, usually as a canary of orders, and what has to become of it. */
 export interface Trial {
   readonly id: string;
   /** What it does. */
   readonly title: string;
   readonly edits: readonly Edit[];
+  /** Whose release it is; orders where it is absent. */
+  readonly service?: 'orders' | 'payments';
+  readonly strategy?: 'rolling';
+  /** As `shopctl chaos inject` takes it; active from the first share on, because the release does harm only then. */
+  readonly fault?: readonly string[];
   /** Any of these is right; without one it has to be promoted. */
   readonly foundBy: readonly Finder[];
   /** Seconds from its first share of the requests, or from its start where it never got one. */
@@ -53,6 +59,13 @@ const fromFirst = (statement: string) =>
 const atStart = (statement: string): Edit => ({ file: MAIN, find: LOADED, replace: `${LOADED}\n  ${statement}` });
 const failing = (share: number) => eachOrder(`if (Math.random() < ${share}) throw new Error('a bad release');`);
 const slower = (ms: number) => eachOrder(`await new Promise((resolve) => setTimeout(resolve, ${ms}));`);
+
+/** A seeded bug that is always on, and of which nothing is said. */
+const seeded = (name: SeededBugName): Edit => ({
+  file: MAIN,
+  find: 'HARNESS: parts = createSeededBugs(harness.seededBugs, harness);',
+  replace: `parts = createSeededBugs(new Set(['${name}']), { folder: undefined });`,
+});
 
 /** All of them, with what next to each is expected of the analysis of canaries (docs/canary.md). */
 export const trials: readonly Trial[] = [
@@ -209,6 +222,62 @@ export const trials: readonly Trial[] = [
     lastStepS: 60,
   },
   {
+    id: 'retry-declined',
+    title: 'sends a declined payment again',
+    edits: [seeded('retry-declined')],
+    foundBy: ['trace-shape'],
+    limitS: 60,
+    mostHit: 0,
+  },
+  {
+    id: 'no-idempotency-key',
+    title: 'payments charges again when a charge is repeated, and one response of sixty is lost',
+    service: 'payments',
+    edits: [
+      {
+        file: 'services/payments/src/main.ts',
+        find: "HARNESS: if (harness.seededBugs.has('no-idempotency-key')) payments",
+        replace: 'payments',
+      },
+    ],
+    fault: 'payments failpoint --at charge-decided:response-unsent --action drop-reply --every 60'.split(' '),
+    foundBy: ['audit'],
+    limitS: 120,
+    mostHit: 3_000,
+    isSilent: true,
+    lastStepS: 110,
+  },
+  {
+    id: 'saga-state',
+    title: 'writes a saga state that the release of before does not know',
+    edits: [
+      {
+        file: 'services/orders/src/repository.ts',
+        find: '    after.state,\n    after.version,',
+        replace: "    after.state === 'StockReserved' ? 'StockHeld' : after.state,\n    after.version,",
+      },
+    ],
+    // The database refuses a state that no migration has brought.
+    foundBy: ['preflight'],
+    limitS: 60,
+    mostHit: 0,
+  },
+  {
+    id: 'no-drain',
+    title: 'ends at SIGTERM with its requests in flight',
+    strategy: 'rolling',
+    edits: [
+      {
+        file: MAIN,
+        find: 'drain: (end) => orders.drain({ shared, ...end })',
+        replace: 'drain: async () => process.exit(0)',
+      },
+    ],
+    foundBy: ['drain'],
+    limitS: 60,
+    mostHit: 0,
+  },
+  {
     id: 'unreadable-event',
     title: 'publishes events that cannot be read',
     edits: [
@@ -312,14 +381,14 @@ export function trialOf(id: string): Trial {
 }
 
 /** A plan of `shopctl deploy`, as text. Pure. */
-export function planOf({ lastStepS = STEP_S, margin = MARGIN, limitS }: Trial): string {
+export function planOf({ service = 'orders', lastStepS = STEP_S, margin = MARGIN, limitS }: Trial): string {
   const steps = STEPS.map(([weight, requests], index) => {
     const seconds = index === STEPS.length - 1 ? lastStepS : STEP_S;
     return `  - { weight: ${weight}, requests: ${requests}, for: ${seconds}s }`;
   });
   return [
     'version: shop.deploy/v1',
-    'service: orders',
+    `service: ${service}`,
     'strategy: canary',
     'baseline: fresh',
     'steps:',
