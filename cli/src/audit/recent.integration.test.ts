@@ -42,6 +42,13 @@ it.each([
     'unexpected',
     ids.confirmed,
   ],
+  [
+    'I15',
+    'catalog',
+    `UPDATE product_prices SET price_kopiykas = price_kopiykas * 100 WHERE product_id = (SELECT min(product_id) FROM product_prices)`,
+    'wrong',
+    ids.confirmed,
+  ],
 ] as const)('%s: a change in %s is a violation of its order', async (invariant, database, text, kind, orderId) => {
   await ledger.alter(database, text);
   const { violations } = await look();

@@ -1,16 +1,18 @@
 import { checkOrders } from './check-orders.ts';
 import { type LedgerSource, openLedger } from './collect.ts';
-import type { OrderFacts } from './facts.ts';
+import type { OrderFacts, PriceFact } from './facts.ts';
 import type { Violation, ViolationKind } from './invariant.ts';
 import { inboxMatches } from './invariants/inbox.ts';
 import { moneyMatches } from './invariants/money.ts';
+import { pricesAreOfCatalog } from './invariants/prices.ts';
 import { shipmentsMatch } from './invariants/shipments.ts';
 import { checkInventory, stockMatches } from './invariants/stock.ts';
 
 /** What must hold of an order some seconds after it was placed, whatever else happens. */
-const INVARIANTS = [moneyMatches, stockMatches, shipmentsMatch, inboxMatches] as const;
+const invariantsWith = (prices: readonly PriceFact[]) =>
+  [moneyMatches, stockMatches, shipmentsMatch, inboxMatches, pricesAreOfCatalog(prices)] as const;
 
-export const RECENT_INVARIANTS = INVARIANTS.map(({ id, title }) => ({ id, title }));
+export const RECENT_INVARIANTS = invariantsWith([]).map(({ id, title }) => ({ id, title }));
 
 /** What can be wrong by these invariants. */
 export const RECENT_KINDS: readonly ViolationKind[] = ['lost', 'unexpected', 'duplicated', 'wrong'];
@@ -57,7 +59,8 @@ export async function lookAtRecent(source: LedgerSource, sinceMs: number): Promi
       yield facts;
     }
   }
-  const results = await checkOrders(INVARIANTS, oldEnough(), { clock: { at, settledAt: undefined }, missing });
+  const invariants = invariantsWith(await ledger.prices());
+  const results = await checkOrders(invariants, oldEnough(), { clock: { at, settledAt: undefined }, missing });
   const ofOrders = results.flatMap(({ id, violations }) =>
     violations.map((violation) => {
       const placedAt = placed.get(violation.orderId ?? '');

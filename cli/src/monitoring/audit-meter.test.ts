@@ -64,13 +64,13 @@ it('looks at nothing, and has no value, until that is wanted', async () => {
   expect(meter.metrics()).toEqual([]);
   const { leave, looks } = watch(meter);
   await expect.poll(looks).toBeGreaterThan(1);
-  expect(gauge(meter)).toEqual({ I4: 0, I5: 0, I7: 0, I8: 0 });
+  expect(gauge(meter)).toEqual({ I4: 0, I5: 0, I7: 0, I8: 0, I15: 0 });
   leave();
   expect(meter.metrics()).toEqual([]);
   const seen = ledger.sinces.length;
   meter.setAlways(10);
   await expect.poll(() => ledger.sinces.length).toBeGreaterThan(seen + 2);
-  expect(gauge(meter)).toEqual({ I4: 0, I5: 0, I7: 0, I8: 0 });
+  expect(gauge(meter)).toEqual({ I4: 0, I5: 0, I7: 0, I8: 0, I15: 0 });
   meter.setAlways(undefined);
   expect(meter.metrics()).toEqual([]);
 });
@@ -83,11 +83,11 @@ it('gives each violation to each watcher once, with its order and invariant, and
   expect(first.found()).toEqual(['I4 order-1']);
   ledger.violations = [charged, unshipped];
   await expect.poll(first.found).toEqual(['I4 order-1', 'I7 order-2']);
-  expect(gauge(meter)).toEqual({ I4: 1, I5: 0, I7: 1, I8: 0 });
+  expect(gauge(meter)).toEqual({ I4: 1, I5: 0, I7: 1, I8: 0, I15: 0 });
   const second = watch(meter);
   await expect.poll(second.found).toEqual(['I4 order-1', 'I7 order-2']);
   ledger.violations = [charged];
-  await expect.poll(() => gauge(meter)).toEqual({ I4: 1, I5: 0, I7: 0, I8: 0 });
+  await expect.poll(() => gauge(meter)).toEqual({ I4: 1, I5: 0, I7: 0, I8: 0, I15: 0 });
   expect(first.found()).toEqual(['I4 order-1', 'I7 order-2']);
 });
 
@@ -124,7 +124,7 @@ it('has no value for an invariant that cannot be checked, and says why', async (
   await expect.poll(() => gauge(meter).I4).toBe(1);
   ledger.violations = [];
   ledger.unknown = { I4: 'the payments database cannot be read' };
-  await expect.poll(() => gauge(meter)).toEqual({ I5: 0, I7: 0, I8: 0 });
+  await expect.poll(() => gauge(meter)).toEqual({ I5: 0, I7: 0, I8: 0, I15: 0 });
   expect(events.at(-1)).toMatchObject({ unknown: { I4: 'the payments database cannot be read' }, standing: 1 });
 });
 

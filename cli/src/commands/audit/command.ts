@@ -21,7 +21,10 @@ export const register: Register = (program, deps) => {
       'the responses of clients, NDJSON {orderId, status, reason, time, key}: checks I2 and I3',
     )
     .option('--dead-letters <count>', 'poison messages that were injected on purpose', parseCount, 0)
-    .option('--watch', 'stay, and print each new violation (I4, I5, I7, I8) of orders older than 30 s; Ctrl-C ends it')
+    .option(
+      '--watch',
+      'stay, and print each new violation (I4, I5, I7, I8, I15) of orders older than 30 s; Ctrl-C ends it',
+    )
     .option('--every <duration>', 'with --watch: time between two looks (default: 10s)', parseDuration)
     .option('--for <duration>', 'with --watch: end after this time', parseDuration)
     .addHelpText(
