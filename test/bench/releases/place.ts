@@ -122,7 +122,7 @@ async function play(id: string, trial: Trial, at: Surroundings): Promise<RowReco
   } finally {
     over.abort();
     await load.stop();
-    if (fault !== undefined) await succeed(call, 'chaos', 'clear');
+    if (fault !== undefined) await succeed(call, 'chaos', 'clear', '--all');
     if (sources !== undefined) await rm(sources, { recursive: true, force: true });
   }
 }
