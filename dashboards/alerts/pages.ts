@@ -62,8 +62,8 @@ export const supervisorPages: readonly Alert[] = [
   {
     name: 'ShipmentsMissing',
     severity: 'page',
-    // Processes report a second apart, and one more order may be on its way. Messages of a stalled consumer are late, not lost.
-    expr: 'shop:shipments_missing > 3 + shop:messages_held\nunless shop:queue_stalled == 1',
+    // A few orders may be on their way. Messages of a stalled consumer are late, not lost.
+    expr: 'shop:shipments_missing > 3 + shop:messages_held + shop:counts_apart\nunless shop:queue_stalled == 1',
     holdsFor: '15s',
     summary: 'Orders were confirmed that are neither shipped nor waiting to be',
     impact: 'Customers with a confirmed order never get a shipment, unless their events are published again',

@@ -111,7 +111,7 @@ export function queueNotDraining(keepS: number): ScenarioFile {
 }
 
 export function shipmentsMissing(keepS: number): readonly ScenarioFile[] {
-  return [shipmentsLost(keepS), shipmentsHeld];
+  return [shipmentsLost(keepS), shipmentsHeld, loadsThatChange];
 }
 
 function shipmentsLost(keepS: number): ScenarioFile {
@@ -163,6 +163,50 @@ function shipmentsLost(keepS: number): ScenarioFile {
     ],
   };
 }
+
+/** Counts of two processes are not of the same moment. The higher the rate, the more orders are between them. */
+const loadsThatChange: ScenarioFile = {
+  name: 'ShipmentsMissing-loads',
+  alert: 'ShipmentsMissing',
+  stepS: 1,
+  scenarios: [
+    {
+      name: 'a load begins; counts of shipping are two seconds behind, then some shipments are lost',
+      series: [
+        outcome('confirmed', counter([30, 0], [70, 20])),
+        delivery('shipped', counter([32, 0], [31, 20], [1, 5], [36, 20])),
+        ...surroundings(100),
+      ],
+      expect: [
+        silent(48, 'it has lasted for 18 s'),
+        silent(60, 'it has lasted for 30 s'),
+        fires(85, 'fifteen of 700 are lost'),
+      ],
+    },
+    {
+      name: 'a load ends; counts of orders were two seconds behind, and later shipments are lost',
+      series: [
+        outcome('confirmed', counter([32, 0], [30, 80], [198, 8])),
+        delivery('shipped', counter([30, 0], [30, 80], [145, 8], [4, 1], [51, 8])),
+        ...surroundings(260),
+      ],
+      expect: [
+        silent(170, 'the two minutes begin within the load'),
+        silent(179, 'they begin at its end'),
+        fires(250, 'some are lost, and the load was before'),
+      ],
+    },
+    {
+      name: 'many orders come within five seconds, and some shipments are lost',
+      series: [
+        outcome('confirmed', counter([10, 8], [5, 40], [60, 8])),
+        delivery('shipped', counter([10, 8], [1, 20], [1, 0], [3, 40], [60, 8])),
+        ...surroundings(75),
+      ],
+      expect: [silent(25, 'they may come'), fires(60, 'they do not')],
+    },
+  ],
+};
 
 /** What a consumer holds is not lost, and not in the queue either: QueueNotDraining is about that. */
 const shipmentsHeld: ScenarioFile = {
