@@ -3,16 +3,15 @@ import { debriefOf, hasScore } from '../../drills/debrief/debrief.ts';
 import { renderDebriefPage } from '../../drills/debrief/render-html.ts';
 import { renderDebrief } from '../../drills/debrief/render-text.ts';
 import { readScenarios } from '../../drills/format/catalog.ts';
-import { type PlayedRound, readHistory } from '../../drills/history.ts';
+import { readHistory } from '../../drills/history.ts';
 import { readDrillJournal } from '../../drills/journal/journal-file.ts';
-import { type Progress, progressOf } from '../../drills/progress.ts';
+import { progressOf } from '../../drills/progress.ts';
+import { renderHistory } from '../../drills/render-history.ts';
 import { findRound } from '../../drills/rounds.ts';
 import { verifyJournal } from '../../drills/verify.ts';
 import { exitCodes } from '../../exit-codes.ts';
-import { formatTable } from '../../output/table.ts';
 import { cloneRoot } from '../../platform/project.ts';
 import { writeReportFiles } from '../../report/report-files.ts';
-import { formatDuration } from '../../shared/duration.ts';
 
 export interface DrillDebriefOptions extends CommonOptions {
   readonly html?: string;
@@ -41,44 +40,5 @@ export async function runDrillDebrief(
 export async function runDrillHistory(options: CommonOptions, { output, projectFrom }: CommandDeps): Promise<void> {
   const rounds = await readHistory(projectFrom(options));
   const progress = progressOf(rounds);
-  output.result({ rounds, progress }, () => {
-    if (rounds.length === 0) return 'no rounds yet';
-    return [renderRounds(rounds), ...(progress.length === 0 ? [] : [renderProgress(progress)])].join('\n\n');
-  });
-}
-
-/** Medians of the last five rounds that count. */
-function renderProgress(progress: readonly Progress[]): string {
-  const after = (ms: number | null) => (ms === null ? '-' : formatDuration(ms));
-  return formatTable(
-    ['BY', 'NAME', 'ROUNDS', 'POINTS', 'DETECTED', 'DIAGNOSED', 'SERVED AGAIN'],
-    progress.map(({ by, name, rounds, points, detectedMs, diagnosedMs, recoveredMs }) => [
-      by,
-      name,
-      String(rounds),
-      String(points),
-      ...[detectedMs, diagnosedMs, recoveredMs].map(after),
-    ]),
-  );
-}
-
-function renderRounds(rounds: readonly PlayedRound[]): string {
-  return formatTable(
-    ['ROUND', 'LEVEL', 'TRAINEE', 'POINTS', 'ENDED', 'SCENARIO', 'DETECTED', 'DIAGNOSED', 'SERVED AGAIN'],
-    rounds.map(({ id, level, trainee, points, ended, scenario, clocks, isKnown }) => {
-      const since = (ms: number | undefined) =>
-        ms === undefined || clocks?.symptomMs === undefined ? '-' : formatDuration(Math.max(0, ms - clocks.symptomMs));
-      return [
-        id,
-        String(level),
-        trainee,
-        points === null ? '-' : String(points),
-        isKnown ? `${ended}, known` : ended,
-        scenario ?? '-',
-        since(clocks?.detectedMs),
-        since(clocks?.diagnosedMs),
-        since(clocks?.recoveredMs),
-      ];
-    }),
-  );
+  output.result({ rounds, progress }, () => renderHistory(rounds, progress, output));
 }
