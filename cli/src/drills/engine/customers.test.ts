@@ -91,6 +91,14 @@ describe('customers', () => {
     await customers.stop();
   });
 
+  it('count an order that was shed as neither good nor failed, and do not repeat it', async () => {
+    const customers = start(async () => problem('order_shed'));
+    customers.setLoad({ factor: 1, repeats: true });
+    await vi.advanceTimersByTimeAsync(990);
+    expect(customers.take()).toEqual({ sent: RATE, good: 0, failed: 0, slow: 0, shed: RATE });
+    await customers.stop();
+  });
+
   it('place more, and repeat what failed with the same key, when the load says so', async () => {
     const keys: string[] = [];
     const customers = start(async ({ key }) => {

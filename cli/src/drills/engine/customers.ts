@@ -2,6 +2,7 @@ import type { RunClock } from '../../shared/clock.ts';
 import { startOpenLoop } from '../../shared/open-loop.ts';
 import type { OrderRequest, PlaceResponse } from '../../shop/gateway-client.ts';
 import { SLOW_RESPONSE_MS } from '../../slo/limits.ts';
+import { rubric } from '../score/rubric.ts';
 import { uniform } from '../seal/uniform.ts';
 
 /** What a healthy shop does with an order. */
@@ -19,6 +20,8 @@ export interface Counts {
   readonly good: number;
   /** Other responses, and orders without any. */
   readonly failed: number;
+  /** Refused because an operator sheds orders; left out where there are none. */
+  readonly shed?: number;
   /** Of the good ones, those that took more than a second. */
   readonly slow: number;
 }
@@ -35,7 +38,13 @@ export interface CustomersOptions {
 export interface PlacedOrder {
   readonly kind: OrderKind;
   readonly response: PlaceResponse;
-  readonly outcome: 'good' | 'slow' | 'failed';
+  readonly outcome: 'good' | 'slow' | 'failed' | 'shed';
+}
+
+export interface Load {
+  /** Times the usual rate. */
+  readonly factor: number;
+  readonly repeats: boolean;
 }
 
 export interface Customers {
@@ -43,13 +52,13 @@ export interface Customers {
   /** All orders so far, and those that were sent too late to count as this rate. */
   sums(): { readonly sent: number; readonly late: number };
   /** More orders from now on; `repeats`: a client sends an order that failed again. */
-  setLoad(load: { readonly factor: number; readonly repeats: boolean }): void;
+  setLoad(load: Load): void;
   /** Resolves when no order is in flight. */
   stop(): Promise<void>;
 }
 
 /** Orders a second. */
-export const RATE = 8;
+export const RATE = rubric.customers.ordersPerSecond;
 const REPEAT_AFTER_MS = 1_000;
 const MOST_REPEATS = 3;
 
@@ -95,26 +104,35 @@ export function isExpected(kind: OrderKind, response: PlaceResponse): boolean {
   return kind === 'out of stock' && response.reason === 'out of stock';
 }
 
+const NONE: Counts = { sent: 0, good: 0, failed: 0, slow: 0 };
+
+function outcomeOf(kind: OrderKind, response: PlaceResponse | undefined): PlacedOrder['outcome'] {
+  if (response === undefined) return 'failed';
+  if (response.kind === 'problem' && response.problem.code === 'order_shed') return 'shed';
+  if (!isExpected(kind, response)) return 'failed';
+  return response.tookMs > SLOW_RESPONSE_MS ? 'slow' : 'good';
+}
+
 /** Places orders at a rate, whatever becomes of them (open loop): a shop that slows down gets no fewer. */
 export function startCustomers({ seed, clock, place, onResponse }: CustomersOptions): Customers {
   const over = new AbortController();
-  let load = { factor: 1, repeats: false };
-  let counts = { sent: 0, good: 0, failed: 0, slow: 0 };
+  let load: Load = { factor: 1, repeats: false };
+  let counts = NONE;
   let sent = 0;
 
+  const add = (key: keyof Counts) => {
+    counts = { ...counts, [key]: (counts[key] ?? 0) + 1 };
+  };
+
   const send = async (order: CustomerOrder, repeat: number): Promise<void> => {
-    counts.sent++;
+    add('sent');
     sent++;
     const response = await place(order).catch(() => undefined); // Counted as failed, whatever the reason is.
-    const isGood = response !== undefined && isExpected(order.kind, response);
-    const outcome = !isGood ? 'failed' : response.tookMs > SLOW_RESPONSE_MS ? 'slow' : 'good';
+    const outcome = outcomeOf(order.kind, response);
     if (response !== undefined) onResponse({ kind: order.kind, response, outcome });
-    if (isGood) {
-      counts.good++;
-      if (outcome === 'slow') counts.slow++;
-      return;
-    }
-    counts.failed++;
+    if (outcome === 'slow') add('good');
+    add(outcome);
+    if (outcome !== 'failed') return;
     if (!load.repeats || repeat >= MOST_REPEATS || over.signal.aborted) return;
     await clock.sleep(REPEAT_AFTER_MS, over.signal).catch(() => undefined); // Stopped: checked next.
     if (!over.signal.aborted) await send(order, repeat + 1);
@@ -129,7 +147,7 @@ export function startCustomers({ seed, clock, place, onResponse }: CustomersOpti
   return {
     take() {
       const taken = counts;
-      counts = { sent: 0, good: 0, failed: 0, slow: 0 };
+      counts = NONE;
       return taken;
     },
     sums: () => ({ sent, late: loop.counts.late }),

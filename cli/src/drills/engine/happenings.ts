@@ -3,6 +3,7 @@ import type { DrillEvent } from '../journal/records.ts';
 import type { ScheduledDecoy } from '../seal/draw.ts';
 import type { Envelope } from '../seal/envelope.ts';
 import type { Customers } from './customers.ts';
+import { injectLoad } from './inject-load.ts';
 import type { DrillPorts, Injected, Injection } from './ports.ts';
 
 export interface HappeningsOptions {
@@ -13,6 +14,8 @@ export interface HappeningsOptions {
   readonly ttlMs: number;
   readonly over: AbortSignal;
   elapsed(): number;
+  /** Whether customers notice something now. */
+  isNoticed(): boolean;
   /** The round cannot go on. */
   onFailed(reason: string): void;
 }
@@ -30,7 +33,7 @@ export interface Happenings {
 }
 
 export function createHappenings(options: HappeningsOptions): Happenings {
-  const { envelope, ports, customers, ttlMs, over, elapsed, onFailed } = options;
+  const { envelope, ports, customers, ttlMs, over, elapsed, isNoticed, onFailed } = options;
   const { scenario, schedule } = envelope;
   const withheld: DrillEvent[] = [];
   const witnesses: Promise<void>[] = [];
@@ -38,11 +41,7 @@ export function createHappenings(options: HappeningsOptions): Happenings {
 
   async function injectOne(injection: (typeof scenario.inject)[number]): Promise<Injected> {
     if (injection.type !== 'load') return ports.inject(injection, scenario.lasts ?? ttlMs);
-    customers.setLoad(injection);
-    return {
-      witness: `orders at ${injection.factor} times the rate`,
-      revert: async () => customers.setLoad({ factor: 1, repeats: false }),
-    };
+    return injectLoad(injection, { customers, clock: ports.clock, over, isNoticed });
   }
 
   async function inject(): Promise<void> {

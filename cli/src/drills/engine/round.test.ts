@@ -188,20 +188,36 @@ describe('a round', () => {
     expect(shop.done.slice(1)).toEqual(['restart catalog', 'restart stock', 'restart payments']);
   });
 
-  it('has the load of its scenario', async () => {
+  it('has a load that rises until customers notice it, and stays as it is when they are served again', async () => {
     start('d502');
+    const sent = () => recordsOf(journal.records(), 'second').at(-1)?.sent;
     await pass(40);
-    const before = journal
-      .records()
-      .filter(({ type }) => type === 'second')
-      .at(-1);
-    await pass(20);
-    const after = journal
-      .records()
-      .filter(({ type }) => type === 'second')
-      .at(-1);
-    expect([before, after]).toMatchObject([{ sent: expect.closeTo(8, -1) }, { sent: expect.any(Number) }]);
-    expect((after as { sent: number }).sent).toBeGreaterThan(25);
+    expect(sent()).toBeCloseTo(8, -1);
+    await pass(3);
+    expect(sent()).toBeGreaterThan(25);
+    await pass(12);
+    expect(sent()).toBeGreaterThan(50);
+    shop.isBroken = true;
+    await pass(12);
+    const reached = sent() ?? 0;
+    shop.isBroken = false;
+    await pass(30);
+    expect(sent()).toBeLessThanOrEqual(reached);
+    round.end('gave-up', 'enough');
+    await pass(15);
+    await round.done;
+    const [witnessed] = recordsOf(journal.records(), 'witnessed');
+    expect(witnessed?.evidence).toMatch(/^customers notice orders at \d+\.\d times the rate$/);
+  });
+
+  it('has no witness for a load that customers do not notice', async () => {
+    start('d502');
+    await pass(45);
+    round.end('gave-up', 'enough');
+    await pass(15);
+    await round.done;
+    expect(typesOf()).toContain('injected');
+    expect(typesOf()).not.toContain('witnessed');
   });
 
   it('gives hints one after the other, with their costs before', async () => {

@@ -84,6 +84,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
     ttlMs: limitMs + TTL_MARGIN_MS,
     over: over.signal,
     elapsed,
+    isNoticed: () => noticed().at(-1)?.outside !== undefined,
     onFailed: (reason) => finish('void', reason),
   });
   const requireOpen = () => {

@@ -24,7 +24,8 @@ export function checkScenario(scenario: Scenario, problems: readonly Problem[], 
     ...of('needs', () => checkNeeds(scenario, isSound('inject'))),
     ...of('quiet', () => checkQuiet(scenario)),
     ...of('truths', () => checkTruths(scenario)),
-    ...of('pages', () => checkAlerts(scenario, names)),
+    ...of('pages', () => checkAlerts('pages', scenario, names)),
+    ...of('may', () => checkAlerts('may', scenario, names)),
     ...of('decoys', () => checkDecoys(scenario)),
     ...(isSound('reference') && isSound('symptom') ? checkReference(scenario) : []),
     ...(shape ? checkShape(scenario) : []),
@@ -85,8 +86,8 @@ function checkComponent(name: string, path: Path): Problem[] {
   return [{ path, message: `unknown component "${name}"${didYouMean(name, components)}: one of ${known.join(', ')}` }];
 }
 
-function checkAlerts({ pages }: Scenario, { alerts }: ScenarioNames): Problem[] {
-  return pages.flatMap((name, index) => checkName(name, alerts, ['pages', index], 'alert'));
+function checkAlerts(key: 'pages' | 'may', scenario: Scenario, { alerts }: ScenarioNames): Problem[] {
+  return scenario[key].flatMap((name, index) => checkName(name, alerts, [key, index], 'alert'));
 }
 
 function checkDecoys({ decoys }: Scenario): Problem[] {
@@ -109,7 +110,7 @@ function checkReference({ reference, symptom }: Scenario): Problem[] {
 
 /** What goes together. */
 function checkShape(scenario: Scenario): Problem[] {
-  const { level, inject, truths, symptom, levers, clues, decoys, pages, id } = scenario;
+  const { level, inject, truths, symptom, levers, clues, decoys, pages, may, id } = scenario;
   const problem = (key: string, message: string): Problem => ({ path: [key], message });
   const isNone = truths.some(({ component, mechanism }) => component === 'none' || mechanism === 'none');
   const isWholeNone = truths.every(
@@ -126,6 +127,10 @@ function checkShape(scenario: Scenario): Problem[] {
       : undefined,
     isWholeNone && levers.length > 0 ? problem('levers', 'there is nothing to cure') : undefined,
     isWholeNone && pages.length > 0 ? problem('pages', 'a round without a failure has none') : undefined,
+    isWholeNone && may.length > 0 ? problem('may', 'a round without a failure has none') : undefined,
+    pages.length > 0 && may.length > 0
+      ? problem('may', 'where a page is stated, others may fire in any case')
+      : undefined,
   ];
   const failure: readonly (Problem | undefined)[] = isWholeNone
     ? []

@@ -129,6 +129,18 @@ describe('a scenario', () => {
     ],
     ['a failure without a symptom', '{of: failures}', '{of: none}', /symptom: a failure has a symptom/],
     [
+      'an unknown alert that may fire',
+      'levers:',
+      'may: [OrdersErrorBudgetBurned]\nlevers:',
+      /may\[0\]: unknown alert "OrdersErrorBudgetBurned", did you mean "OrdersErrorBudgetBurn"/,
+    ],
+    [
+      'alerts that may fire beside a stated one',
+      'levers:',
+      'may: [OrdersErrorBudgetBurn]\nlevers:',
+      /may: where a page is stated, others may fire in any case/,
+    ],
+    [
       'half a truth',
       'mechanism: frozen\n',
       'mechanism: none\n',

@@ -43,6 +43,7 @@ const LoadInjection = closed(
   {
     type: Type.Literal('load', { description: 'customers place more orders' }),
     factor: Type.Integer({ minimum: 2, maximum: 20, description: 'times the usual rate' }),
+    rises: defaulted(Type.Boolean({ default: false, description: 'from this factor on, until customers notice it' })),
     repeats: defaulted(Type.Boolean({ default: false, description: 'a client repeats an order that failed' })),
   },
   { description: 'load' },
@@ -186,6 +187,13 @@ export const ScenarioFile = closed(
       uniqueItems: true,
       description: 'alerts of which at least one fires; none: no alert may fire',
     }),
+    may: defaulted(
+      Type.Array(text('name of an alert'), {
+        default: [],
+        uniqueItems: true,
+        description: 'alerts that may fire, and may not, where none is stated',
+      }),
+    ),
     levers: Type.Array(Action, { description: 'actions that cure it' }),
     harmless: defaulted(
       Type.Array(Action, { default: [], description: 'actions that do not cure it, and cost no points' }),

@@ -60,6 +60,8 @@ export type DrillEvent =
       /** Responses that came, by whether they are what this order has to have. */
       readonly good: number;
       readonly failed: number;
+      /** Refused because an operator sheds orders; left out where there are none. */
+      readonly shed?: number;
       /** Of the good ones. */
       readonly slow: number;
       /** Confirmed orders whose shipment is overdue. */

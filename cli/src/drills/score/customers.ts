@@ -16,7 +16,8 @@ export type SymptomKind = 'failures' | 'latency' | 'shipments' | 'metric';
 
 /**
  * Each second of a round with what customers notice by then: a share of failed or slow orders over some seconds, one overdue shipment,
- * orders without any response. A scenario's metric counts as well. Pure.
+ * orders without any response. What is shed counts as failed as long as fewer orders than usual are served: an operator may refuse what
+ * is more than usual. A scenario's metric counts as well. Pure.
  */
 export function noticedBy(records: readonly DrillRecord[], above?: number): readonly Noticed[] {
   const seconds = recordsOf(records, 'second');
@@ -36,8 +37,12 @@ function outsideOf(
   above: number | undefined,
 ): readonly (readonly [SymptomKind, string])[] {
   const sum = (key: 'sent' | 'good' | 'failed' | 'slow') => window.reduce((total, one) => total + one[key], 0);
-  const [sent, good, failed, slow] = [sum('sent'), sum('good'), sum('failed'), sum('slow')];
-  const { least, failedShare, slowShare } = rubric.customers;
+  const { windowMs, least, failedShare, slowShare, ordersPerSecond } = rubric.customers;
+  const [sent, good, slow] = [sum('sent'), sum('good'), sum('slow')];
+  const shed = window.reduce((total, one) => total + (one.shed ?? 0), 0);
+  const usual = ordersPerSecond * Math.min(window.length, windowMs / 1000);
+  const missing = Math.max(0, usual - good);
+  const failed = sum('failed') + Math.min(shed, missing);
   const found: (readonly [SymptomKind, string])[] = [];
   if (failed >= least && failed > failedShare * (good + failed))
     found.push(['failures', `${failed} of ${good + failed} orders failed`]);

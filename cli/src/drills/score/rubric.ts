@@ -16,8 +16,8 @@ export const rubric = {
   safety: { points: 15, needless: 5, order: 2, destroyed: 10, undoneWithinMs: 30_000 },
   hints: { detect: 3, locate: 5, mitigate: 8 },
   allClear: { points: 100, declared: 30, blamed: 65, guessed: 35, undecided: 20, lookForMs: 60_000, sources: 3 },
-  /** When customers notice: within the last seconds so many, and at least this share. */
-  customers: { windowMs: 5_000, least: 2, failedShare: 0.02, slowShare: 0.05 },
+  /** When customers notice: within the last seconds so many, and at least this share. So many orders a second are usual. */
+  customers: { windowMs: 5_000, least: 2, failedShare: 0.02, slowShare: 0.05, ordersPerSecond: 8 },
 } as const;
 
 /** Kinds of changes that may disturb customers. */

@@ -271,6 +271,7 @@ describe('rubric v1', () => {
       ['two slow orders of about 40 are none', { slow: 2 }, false],
       ['three are', { slow: 3 }, true],
       ['an overdue shipment is one', { overdue: 1 }, true],
+      ['orders that are shed beside the usual ones are none', { shed: 30 }, false],
     ])('notice a symptom: %s', (_, part, isSymptom) => {
       expect(isScore(symptomOf([second(60.5, part)]))).toBe(isSymptom);
     });
@@ -283,6 +284,15 @@ describe('rubric v1', () => {
       );
       const records = aJournal({ scenario, happenings: quiet, endsAt: 0.5, failing: [], injectedAt: 30 });
       expect(scoreOf(records)).toMatchObject({ clocks: { symptomMs: 40_000 - 1_000 } });
+    });
+
+    it('notice that orders are shed instead of served', () => {
+      const seconds = Array.from({ length: 60 }, (_, at): Happening => {
+        const shed = at < 35 ? 0 : 2;
+        return [at, { type: 'second', sent: 8, good: 8 - shed, failed: 0, slow: 0, overdue: 0, shed }];
+      });
+      const records = aJournal({ scenario: d201, happenings: seconds, endsAt: 0.5, failing: [], injectedAt: 30 });
+      expect(scoreOf(records)).toMatchObject({ clocks: { symptomMs: 35_000 } });
     });
 
     it('do not notice what a metric shows; its scenario counts from the metric', () => {

@@ -122,6 +122,15 @@ it.each<[string, Partial<JournalOptions>, Partial<EvaluatedRound>, unknown[][]]>
   expect(badOf(aRound(options, part))).toEqual(expected);
 });
 
+it('takes alerts that may fire where no page is stated, and no others', () => {
+  const scenario = { ...findScenario(scenarios, 'd201'), pages: [], may: ['OrdersErrorBudgetBurn'] };
+  const pages = (part: Partial<EvaluatedRound>) =>
+    evaluateRound({ ...aRound(), ...part }).find(({ id }) => id === 'pages')?.verdict;
+  expect(pages({ scenario })).toBe('pass');
+  expect(pages({ scenario, journal: aRound({ happenings: without('page') }).journal })).toBe('pass');
+  expect(pages({ scenario: { ...scenario, may: ['OutboxStalled'] } })).toBe('fail');
+});
+
 it('reports an injection that was not measured', () => {
   const round = aRound();
   const records = round.journal.records.filter(({ type }) => type !== 'witnessed');
