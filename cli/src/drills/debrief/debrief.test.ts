@@ -3,7 +3,7 @@ import { createStyle } from '../../output/style.ts';
 import { cloneRoot } from '../../platform/project.ts';
 import { findScenario, readScenarios } from '../format/catalog.ts';
 import { aJournal } from '../testing/a-journal.ts';
-import { debriefOf } from './debrief.ts';
+import { debriefOf, describeOrders } from './debrief.ts';
 import { renderDebrief } from './render-text.ts';
 
 const scenario = findScenario(await readScenarios(cloneRoot()), 'd201');
@@ -21,7 +21,8 @@ it('shows people the truth, where it could be seen, and a solution', () => {
   const text = renderDebrief(debriefOf(records), createStyle({ enabled: false }));
   expect(text).toContain('network:orders-payments, slow, all-orders');
   expect(text).toContain('A solution');
-  expect(text).toMatch(/\d+ orders, \d+ failed, \d+ slow/);
+  expect(text).toMatch(/\d+ orders, \d+ failed, \d+ slow\n/);
+  expect(describeOrders({ sent: 9, failed: 1, slow: 0, shed: 3 })).toBe('9 orders, 1 failed, 0 slow, 3 shed');
 });
 
 it('shows nothing of a round that was not revealed', () => {

@@ -1,3 +1,4 @@
+import { formatCount } from '../../output/units.ts';
 import { isWithoutFailure, type Scenario } from '../format/schema.ts';
 import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
 import { noticedBy } from '../score/customers.ts';
@@ -19,7 +20,7 @@ export interface Debrief {
   /** Undefined where the round was not revealed: it goes on, or its supervisor was killed. */
   readonly envelope?: Envelope;
   readonly timeline: readonly TimelineEntry[];
-  readonly orders: { readonly sent: number; readonly failed: number; readonly slow: number };
+  readonly orders: { readonly sent: number; readonly failed: number; readonly slow: number; readonly shed: number };
 }
 
 export function debriefOf(records: readonly DrillRecord[]): Debrief {
@@ -29,13 +30,20 @@ export function debriefOf(records: readonly DrillRecord[]): Debrief {
     ...symptoms(records, envelope),
   ];
   const seconds = recordsOf(records, 'second');
-  const sum = (key: 'sent' | 'failed' | 'slow') => seconds.reduce((total, second) => total + second[key], 0);
+  const sum = (key: 'sent' | 'failed' | 'slow' | 'shed') =>
+    seconds.reduce((total, second) => total + (second[key] ?? 0), 0);
   return {
     score: scoreOf(records),
     ...(envelope !== undefined && { envelope }),
     timeline: entries.toSorted((a, b) => a.ms - b.ms),
-    orders: { sent: sum('sent'), failed: sum('failed'), slow: sum('slow') },
+    orders: { sent: sum('sent'), failed: sum('failed'), slow: sum('slow'), shed: sum('shed') },
   };
+}
+
+/** `480 orders, 3 failed, 1 slow`, for people. */
+export function describeOrders({ sent, failed, slow, shed }: Debrief['orders']): string {
+  const parts = [`${formatCount(sent)} orders`, `${formatCount(failed)} failed`, `${formatCount(slow)} slow`];
+  return [...parts, ...(shed > 0 ? [`${formatCount(shed)} shed`] : [])].join(', ');
 }
 
 export function hasScore(debrief: Debrief): debrief is Debrief & { readonly score: Score } {

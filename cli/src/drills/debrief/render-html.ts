@@ -1,4 +1,3 @@
-import { formatCount } from '../../output/units.ts';
 import { chartStack } from '../../report/chart-stack.ts';
 import { type Content, html, type Markup } from '../../report/html.ts';
 import { type PageAssets, readPageAssets } from '../../report/page-assets.ts';
@@ -13,7 +12,7 @@ import { type Round, roundOf } from '../score/round.ts';
 import { canonicalJson } from '../seal/canonical.ts';
 import { commitmentOf, type Envelope } from '../seal/envelope.ts';
 import type { Finding } from '../verify.ts';
-import { type Debrief, debriefOf, describeTruths, hasScore } from './debrief.ts';
+import { type Debrief, debriefOf, describeOrders, describeTruths, hasScore } from './debrief.ts';
 import { knownOf } from './known.ts';
 import { chartsOf } from './timeline.ts';
 import { type TraceDiff, type TraceRow, traceDiffOf } from './trace-diff.ts';
@@ -53,7 +52,7 @@ function header(debrief: Debrief, { round, findings }: DebriefPage, records: rea
     word: hasScore(debrief) ? `${debrief.score.points} of 100` : 'no score',
     summary: 'why' in score ? `${score.why}: ${score.reason}` : `ended: ${score.ended}, rubric ${score.rubric}`,
     reasons: wrong.map(({ name, evidence }) => `this journal proves nothing, not ${name}: ${evidence}`),
-    footer: `${start?.trainee ?? 'unknown'} · ${start?.at ?? ''} · ${formatCount(orders.sent)} orders, ${formatCount(orders.failed)} failed, ${formatCount(orders.slow)} slow`,
+    footer: `${start?.trainee ?? 'unknown'} · ${start?.at ?? ''} · ${describeOrders(orders)}`,
   });
 }
 

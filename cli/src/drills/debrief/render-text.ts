@@ -3,7 +3,7 @@ import { formatTable } from '../../output/table.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { renderScore } from '../render-score.ts';
 import { commitmentOf, type Envelope } from '../seal/envelope.ts';
-import { type Debrief, describeTruths, hasScore } from './debrief.ts';
+import { type Debrief, describeOrders, describeTruths, hasScore } from './debrief.ts';
 
 /** A debrief for people. */
 export function renderDebrief(debrief: Debrief, style: Style): string {
@@ -16,7 +16,7 @@ export function renderDebrief(debrief: Debrief, style: Style): string {
       ['AT', 'WHOSE', 'WHAT'],
       timeline.map(({ ms, lane, text }) => [formatDuration(ms), lane, text]),
     )}`,
-    `${style.bold('Customers')}\n${orders.sent} orders, ${orders.failed} failed, ${orders.slow} slow`,
+    `${style.bold('Customers')}\n${describeOrders(orders)}`,
     ...(envelope === undefined ? [] : [renderSolution(envelope, style)]),
   ];
   return [...parts, NEXT].join('\n\n');
