@@ -63,7 +63,10 @@ export const supervisorPages: readonly Alert[] = [
     name: 'ShipmentsMissing',
     severity: 'page',
     // A few orders may be on their way. Messages of a stalled consumer are late, not lost.
-    expr: 'shop:shipments_missing > 3 + shop:messages_held + shop:counts_apart\nunless shop:queue_stalled == 1',
+    expr: [
+      'shop:shipments_missing > 3 + (shop:counts_apart > shop:messages_held or shop:messages_held)',
+      'unless shop:queue_stalled == 1',
+    ].join('\n'),
     holdsFor: '15s',
     summary: 'Orders were confirmed that are neither shipped nor waiting to be',
     impact: 'Customers with a confirmed order never get a shipment, unless their events are published again',
