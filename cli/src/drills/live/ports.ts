@@ -21,6 +21,7 @@ import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
 import type { DrillPorts, Injected } from '../engine/ports.ts';
 import { isOfRound } from './alerts-of-round.ts';
 import { findEvidence } from './evidence.ts';
+import { placeAdmitted } from './place-admitted.ts';
 import { publishMalformed } from './publish-malformed.ts';
 import { type OperatorState, restoreOperatorState } from './restore.ts';
 import { switchFlagOn } from './switch-flag.ts';
@@ -129,12 +130,15 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
       const contract = await loadContract('confirmed', project.root);
       const parameters = 'distinctProducts' in contract.parameters ? { distinctProducts: 1 } : {};
       const expectedSpans = flatten(expectedTree(contract, parameters)).length;
-      const response = await createGatewayClient(gatewayOf(context))
-        .placeOrder({ customer: 'Customer 1', lines: [{ productId: 1, quantity: 1 }] }, { timeoutMs: ORDER_LIMIT_MS })
-        .catch((error: unknown) => {
-          if (error instanceof CliError) return error;
-          throw error;
-        });
+      const client = createGatewayClient(gatewayOf(context));
+      const order = { customer: 'Customer 1', lines: [{ productId: 1, quantity: 1 }] };
+      const response = await placeAdmitted(
+        () => client.placeOrder(order, { timeoutMs: ORDER_LIMIT_MS }),
+        systemClock,
+      ).catch((error: unknown) => {
+        if (error instanceof CliError) return error;
+        throw error;
+      });
       if (response instanceof CliError) return { status: response.code, spans: 0, expectedSpans };
       if (response.kind === 'problem') return { status: response.problem.code, spans: 0, expectedSpans };
       const { traceId } = response;
