@@ -1,4 +1,7 @@
-/* Goal: no test file is in no tier, or in two. Method: the files that Vitest finds in each tier, and what the nightly build names. */
+/*
+ * Goal: no test file is in no tier, or in two, and none replaces modules in a process that it shares.
+ * Method: the files that Vitest finds in each tier, their text, and what the nightly build names.
+ */
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -38,4 +41,17 @@ it('the first and the second tier and what the nightly build names are all test 
   expect(second).toEqual(expect.arrayContaining(slow));
   expect(second).toContain('[e2e-alone] test/e2e/chaos-subset.e2e.test.ts');
   expect(first).toContain('[e2e] test/e2e/application.e2e.test.ts');
+});
+
+it('a file of units that replaces modules has a separate process', { timeout: 120_000 }, async () => {
+  const all = await filesOf();
+  const replacing: string[] = [];
+  for (const [project, path] of all.map((line) => line.split(' '))) {
+    if (project !== '[units]') continue;
+    if (/^vi\.(mock|doMock)\(/m.test(await readFile(join(cloneRoot(), path as string), 'utf8')))
+      replacing.push(path as string);
+  }
+  expect(all).toContain('[units-isolated] services/orders/src/publisher.test.ts');
+  expect(all).toContain('[units] cli/src/output/width.test.ts');
+  expect(replacing).toEqual([]);
 });
