@@ -1,6 +1,7 @@
 import cliTruncate from 'cli-truncate';
 import stringWidth from 'string-width';
 
+// Nearly all texts; the libraries for the others are loaded by their first call (scripts/build.mjs), which takes 20 ms.
 const PRINTABLE_ASCII = /^[ -~]*$/;
 
 /** Columns that a text takes on a terminal: colours take none, wide characters (Unicode, UAX 11) two. */
