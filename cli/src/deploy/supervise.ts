@@ -148,22 +148,22 @@ export async function openDeploys(
     // It takes no messages before it has all of them.
     if (isConsumer(subject.service)) return 'it is ready, and takes no messages yet';
     const { telemetryUrl } = state();
-    return runPreflight(subject, { url: urlOf(subject), telemetryUrl, project, outboxTypes, signal });
+    return runPreflight(subject, { url: urlOf(subject, 'preflight'), telemetryUrl, project, outboxTypes, signal });
   }
 
   async function retire(subject: Subject, end: () => Promise<void>, signal: AbortSignal): Promise<string> {
     if (!isConsumer(subject.service))
-      return runDrainCheck(subject, end, { gateway: createGatewayClient(urlOf(subject)), signal });
+      return runDrainCheck(subject, end, { gateway: createGatewayClient(urlOf(subject, 'drain')), signal });
     await end();
     return `${subject.instances.join(', ')} ended`;
   }
 
-  /** Where orders that these instances serve are placed. */
-  function urlOf(subject: Subject): string {
+  /** Where orders that these instances serve are placed; `guard` needs it. */
+  function urlOf(subject: Subject, guard: string): string {
     const { gatewayUrl, instances } = state();
     const own = instances.find(({ name }) => subject.instances.includes(name));
     const url = subject.service === 'gateway' ? own?.url : gatewayUrl;
-    if (!url) throw tripped('preflight', 'the gateway does not run, so no order can be placed');
+    if (!url) throw tripped(guard, 'the gateway does not run, so no order can be placed');
     return url;
   }
 
