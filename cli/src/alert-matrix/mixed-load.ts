@@ -1,6 +1,7 @@
 import { mixedOrder } from '../../../scenarios/lib/order-mix.ts';
 import type { RunClock } from '../shared/clock.ts';
 import { type OpenLoop, startOpenLoop } from '../shared/open-loop.ts';
+import { RESPONSE_LIMIT_MS } from '../shop/gateway-client.ts';
 import type { OrderOutcome } from './order-outcomes.ts';
 
 /** Orders that go on until they are stopped. */
@@ -27,9 +28,6 @@ export interface MixedLoadOptions {
   readonly bodyOf?: (index: number) => string;
 }
 
-/** Longer than any response of the gateway takes, ms. */
-const CLIENT_TIMEOUT_MS = 12_000;
-
 /** Orders at a rate, whatever becomes of them. */
 export function startMixedLoad(options: MixedLoadOptions): MixedLoad {
   const { gatewayUrl, rate, seed, name, clock } = options;
@@ -53,7 +51,7 @@ export function startMixedLoad(options: MixedLoadOptions): MixedLoad {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'idempotency-key': `${name}-${index}` },
         body: bodyOf(index),
-        signal: AbortSignal.timeout(CLIENT_TIMEOUT_MS),
+        signal: AbortSignal.timeout(RESPONSE_LIMIT_MS),
       });
       const said = orderIn(await response.text());
       return { sentAt, tookMs: clock.now() - began, http: response.status, ...said };

@@ -1,5 +1,5 @@
 import { CliError } from '../errors.ts';
-import type { GatewayClient } from '../shop/gateway-client.ts';
+import { type GatewayClient, RESPONSE_LIMIT_MS } from '../shop/gateway-client.ts';
 import type { Subject } from './preflight.ts';
 import { tripped } from './trip.ts';
 
@@ -14,8 +14,6 @@ const IN_FLIGHT = 6;
 const WARM_UP = 2 * IN_FLIGHT;
 /** One may have met something that is not the release's. */
 const LEAST_LOST = 2;
-/** Longer than the gateway's own limit, ms. */
-const ORDER_LIMIT_MS = 12_000;
 
 /**
  * Ends the instances while they serve orders that no client placed: each of these has to get its response. Resolves with what was found;
@@ -30,7 +28,7 @@ export async function runDrainCheck(
   /** Resolves with why there is no order. */
   const place = async (): Promise<string | undefined> => {
     try {
-      const response = await gateway.placeOrder(request, { track, signal, timeoutMs: ORDER_LIMIT_MS });
+      const response = await gateway.placeOrder(request, { track, signal, timeoutMs: RESPONSE_LIMIT_MS });
       if (response.kind === 'decided' || response.problem.status < 500) return undefined;
       return `${response.problem.status} ${response.problem.code}`;
     } catch (error) {

@@ -1,6 +1,6 @@
 import { CliError, messageOf } from '../errors.ts';
 import { createStyle } from '../output/style.ts';
-import { createGatewayClient } from '../shop/gateway-client.ts';
+import { createGatewayClient, RESPONSE_LIMIT_MS } from '../shop/gateway-client.ts';
 import { type EventSources, orderContract } from '../shop/published-events.ts';
 import { createAccountReader } from '../trace/accounting.ts';
 import { assertTrace } from '../trace/assert.ts';
@@ -37,8 +37,6 @@ const orders = {
 const CONFIRMED = 5;
 /** A declined order has calls that a confirmed one has not, and must not have others. */
 const PLACED: readonly PreflightOrder[] = [...Array<'confirmed'>(CONFIRMED).fill('confirmed'), 'declined'];
-/** Longer than the gateway's own limit, ms. */
-const ORDER_LIMIT_MS = 12_000;
 /** Spans are exported once a second at the latest; the relay needs its poll and the broker. In ms. */
 const TRACE_LIMIT_MS = 15_000;
 /** A late extra span still fails it, ms. */
@@ -109,7 +107,7 @@ async function placeOrder(
   const request = { customer: 'preflight', lines: [{ productId, quantity: 1 }] };
   const what = `order ${number} of the preflight`;
   const response = await gateway
-    .placeOrder(request, { timeoutMs: ORDER_LIMIT_MS, signal, track })
+    .placeOrder(request, { timeoutMs: RESPONSE_LIMIT_MS, signal, track })
     .catch((error: unknown) => {
       signal.throwIfAborted();
       if (error instanceof CliError) throw tripped('preflight', `${what}: ${error.message}`);

@@ -32,6 +32,9 @@ export interface ProblemResponse {
   readonly tookMs: number;
 }
 
+/** Longest wait for a response, in ms: the gateway promises one within 10 s under any single fault. */
+export const RESPONSE_LIMIT_MS = 12_000;
+
 interface PlaceOptions {
   readonly idempotencyKey?: string | undefined;
   /** The track that is to serve it, whatever its weight is. */

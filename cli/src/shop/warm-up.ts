@@ -1,4 +1,4 @@
-import type { GatewayClient } from './gateway-client.ts';
+import { type GatewayClient, RESPONSE_LIMIT_MS } from './gateway-client.ts';
 
 export interface WarmUp {
   /** Of the orders. */
@@ -9,9 +9,6 @@ export interface WarmUp {
   readonly limitMs?: number;
   readonly mostOrders?: number;
 }
-
-/** Longer than the gateway's own limit, ms. */
-const ORDER_LIMIT_MS = 12_000;
 
 /**
  * Places orders until one is quick. The first ones after a start compile code, fill caches and make connections, and on a
@@ -27,7 +24,7 @@ export async function warmUp(
   for (let placed = 0; placed < mostOrders && performance.now() < deadline; placed++) {
     signal.throwIfAborted();
     // Without a response it is not quick; why does not matter here.
-    const response = await gateway.placeOrder(request, { timeoutMs: ORDER_LIMIT_MS, signal }).catch(() => undefined);
+    const response = await gateway.placeOrder(request, { timeoutMs: RESPONSE_LIMIT_MS, signal }).catch(() => undefined);
     if (response?.kind === 'decided' && response.status === 'Confirmed' && response.tookMs < quickMs) return;
   }
 }

@@ -11,7 +11,7 @@ import type { ExtensionContext } from '../../platform/supervisor-extension.ts';
 import { loadOrCreateSecrets } from '../../providers/secrets.ts';
 import { systemClock } from '../../shared/clock.ts';
 import { openShopDatabases, type ShopDatabases } from '../../shop/databases.ts';
-import { createGatewayClient } from '../../shop/gateway-client.ts';
+import { createGatewayClient, RESPONSE_LIMIT_MS } from '../../shop/gateway-client.ts';
 import { awaitTrace } from '../../shop/order-trace.ts';
 import { createPrometheusClient } from '../../shop/prometheus.ts';
 import { outboxTypesIn } from '../../shop/published-events.ts';
@@ -43,8 +43,6 @@ export const COLLEAGUE: Asked = { by: { user: 'colleague', source: 'command line
 /** Reverts at the end what operators changed. */
 const DRILL: Asked = { by: { user: 'drill', source: 'drill' }, reason: 'the drill is over' };
 
-/** As long as a customer waits, ms. */
-const ORDER_LIMIT_MS = 12_000;
 /** One question to Prometheus, which is asked once a second, ms. */
 const MEASURE_LIMIT_MS = 900;
 /** How long the trace of the proof may take to be complete, ms. */
@@ -63,7 +61,7 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
   const place: DrillPorts['place'] = ({ key, customer, lines }) =>
     createGatewayClient(gatewayOf(context)).placeOrder(
       { customer, lines },
-      { idempotencyKey: key, timeoutMs: ORDER_LIMIT_MS },
+      { idempotencyKey: key, timeoutMs: RESPONSE_LIMIT_MS },
     );
 
   async function withDatabases<T>(work: (databases: ShopDatabases) => Promise<T>): Promise<T> {
@@ -133,7 +131,7 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
       const client = createGatewayClient(gatewayOf(context));
       const order = { customer: 'Customer 1', lines: [{ productId: 1, quantity: 1 }] };
       const response = await placeAdmitted(
-        () => client.placeOrder(order, { timeoutMs: ORDER_LIMIT_MS }),
+        () => client.placeOrder(order, { timeoutMs: RESPONSE_LIMIT_MS }),
         systemClock,
       ).catch((error: unknown) => {
         if (error instanceof CliError) return error;

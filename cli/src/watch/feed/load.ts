@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CliError } from '../../errors.ts';
-import type { GatewayClient } from '../../shop/gateway-client.ts';
+import { type GatewayClient, RESPONSE_LIMIT_MS } from '../../shop/gateway-client.ts';
 import type { LoadProgress } from '../model/model.ts';
 
 export interface LoadOptions {
@@ -13,8 +13,6 @@ export interface LoadOptions {
   onProgress(progress: LoadProgress): void;
 }
 
-/** Longest wait for one response, ms: beyond the promise of 10 s. */
-const RESPONSE_LIMIT_MS = 12_000;
 /** More orders than this are not in flight at a time; what is due beyond it counts as failed. */
 const MAX_IN_FLIGHT = 100;
 const PROGRESS_INTERVAL_MS = 1_000;

@@ -3,7 +3,7 @@ import type { Lease } from '../../chaos/lease.ts';
 import { CliError, messageOf, receivedError } from '../../errors.ts';
 import { askedFrom } from '../../platform/change-log.ts';
 import { formatDuration } from '../../shared/duration.ts';
-import { createGatewayClient } from '../../shop/gateway-client.ts';
+import { createGatewayClient, RESPONSE_LIMIT_MS } from '../../shop/gateway-client.ts';
 import { parseIdPrefix } from '../../shop/id-prefix.ts';
 import { readOrderEvidence } from '../../shop/order-evidence.ts';
 import { readTraceIfAny } from '../../shop/order-trace.ts';
@@ -27,9 +27,6 @@ export interface PerformerOptions {
   dispatch(message: Message): void;
 }
 
-/** Longest wait for a response to one order, ms. */
-const ORDER_LIMIT_MS = 12_000;
-
 /** Does what keys ask for; every result, good or bad, becomes a notice. */
 export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Performer {
   const over = new AbortController();
@@ -41,7 +38,7 @@ export function createPerformer({ feed, chaos, dispatch }: PerformerOptions): Pe
     const { productId, quantity } = order;
     const response = await createGatewayClient(connection.gatewayUrl).placeOrder(
       { customer: 'Demo customer', lines: [{ productId, quantity }] },
-      { timeoutMs: ORDER_LIMIT_MS, signal: over.signal },
+      { timeoutMs: RESPONSE_LIMIT_MS, signal: over.signal },
     );
     const took = formatDuration(response.tookMs);
     if (response.kind === 'problem') notify('bad', `${response.problem.title}: ${response.problem.detail} (${took})`);
