@@ -47,7 +47,7 @@ it('has the same as JSON, and warns of a rate at which the plan cannot end', asy
 
 it.each([
   ['a service that there is not', 'order', undefined, 'unknown_service'],
-  ['one without a plan', 'payments', undefined, 'invalid_plan'],
+  ['one whose calls are not divided', 'shipping', undefined, 'invalid_strategy'],
   ['the plan of another', 'payments', `${cloneRoot()}/deploy/plans/orders.yaml`, 'invalid_plan'],
 ])('refuses %s', async (_title, service, plan, code) => {
   const asked = { ...options, ...(plan !== undefined && { plan }) };

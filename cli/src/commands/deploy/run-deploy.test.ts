@@ -36,10 +36,10 @@ it.each<[string, string, Partial<DeployOptions>, object]>([
     { code: 'invalid_plan', what: expect.stringContaining('of orders, not of catalog') },
   ],
   [
-    'a service that has no plan',
+    'a plan that is not there',
     'catalog',
-    { strategy: 'canary' },
-    { code: 'invalid_plan', what: expect.stringContaining('plans/catalog.yaml') },
+    { strategy: 'canary', plan: 'plans/none.yaml' },
+    { code: 'invalid_plan', what: 'cannot read the plan plans/none.yaml' },
   ],
 ])('%s is refused before a platform is asked', async (_what, service, options, error) => {
   await expect(runDeploy(service, { strategy: 'rolling', ...options } as DeployOptions, deps)).rejects.toMatchObject({

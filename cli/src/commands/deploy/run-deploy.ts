@@ -1,14 +1,12 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
-import { loadPlan } from '../../deploy/analysis/load-plan.ts';
-import { canaryServices } from '../../deploy/analysis/plan-schema.ts';
+import { loadPlanOf } from '../../deploy/analysis/load-plan.ts';
 import { createDeployClient } from '../../deploy/deploy-client.ts';
 import type { DeployRequest, PlannedDeploy } from '../../deploy/requests.ts';
 import { type CanaryTerms, type DeployRun, isOver, type Strategy } from '../../deploy/run.ts';
 import { CliError } from '../../errors.ts';
 import { type ExitCode, exitCodes } from '../../exit-codes.ts';
 import { askedFrom } from '../../platform/change-log.ts';
-import { cloneRoot } from '../../platform/project.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import type { ReasonOptions } from '../reason.ts';
 import { renderHistory, renderRun, renderVerdict } from './render-deploy.ts';
@@ -96,10 +94,7 @@ async function termsOf(service: string, options: DeployOptions): Promise<CanaryT
     if (given.length > 0) throw needsCanary(given);
     return undefined;
   }
-  if (!(canaryServices as readonly string[]).includes(service)) throw noCanary(service);
-  const path = file ?? join(cloneRoot(), 'deploy/plans', `${service}.yaml`);
-  const plan = await loadPlan(path);
-  if (plan.service !== service) throw planOfAnother(path, plan.service, service);
+  const plan = await loadPlanOf(service, file);
   return { plan, onInconclusive: onInconclusive ?? 'rollback', onFailure: onFailure ?? 'rollback' };
 }
 
@@ -108,23 +103,6 @@ function needsCanary(options: readonly string[]): CliError {
     code: 'invalid_strategy',
     what: `${options.join(', ')} ${options.length === 1 ? 'is' : 'are'} for canaries only`,
     next: 'add --strategy canary',
-  });
-}
-
-function noCanary(service: string): CliError {
-  return new CliError({
-    code: 'invalid_strategy',
-    what: `${service} has no canary`,
-    why: `its callers choose no replica: ${canaryServices.join(', ')} have canaries`,
-    next: 'use --strategy rolling',
-  });
-}
-
-function planOfAnother(file: string, has: string, wanted: string): CliError {
-  return new CliError({
-    code: 'invalid_plan',
-    what: `${file} is a plan of ${has}, not of ${wanted}`,
-    next: `name a plan whose service is ${wanted}`,
   });
 }
 
