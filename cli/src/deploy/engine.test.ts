@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CliError } from '../errors.ts';
 import type { FleetControl } from '../platform/supervisor-extension.ts';
-import type { DeployEngine, DeployPlan } from './engine.ts';
+import type { DeployEngine, DeployPlan, EngineDeps } from './engine.ts';
 import { type DeployRun, isOver, transitions } from './run.ts';
 import {
   anEngine,
@@ -162,7 +162,7 @@ describe('a rolling deploy of containers, which pass no port on', () => {
     return { fleet, others };
   }
 
-  it('has the replica that was tried out serve while the only other one is replaced', async () => {
+  it('has another replica serve while the only one is replaced', async () => {
     const own = aWorld(1);
     const { fleet, others } = watched(own);
     expect(await deploy(anEngine(own, { fleet }), surging())).toMatchObject({ state: 'done' });
@@ -186,6 +186,23 @@ describe('a rolling deploy of containers, which pass no port on', () => {
     expect(others).toEqual([['orders-2'], ['orders-2']]);
     expect(own.members.map(({ name }) => name)).toEqual(['orders-1']);
     expect(serving(own)).toEqual(['built']);
+  });
+
+  it('ends what was tried out with orders in flight first, and replaces nothing where they are lost', async () => {
+    const own = aWorld(1);
+    const ending: string[][] = [];
+    const retire: EngineDeps['retire'] = async ({ instances }, end) => {
+      ending.push([...instances]);
+      await end();
+      throw tripped('drain', 'orders-2 ended with 6 orders in flight, and 6 were lost');
+    };
+    expect(await deploy(anEngine(own, { retire }), surging())).toMatchObject({
+      state: 'rolled-back',
+      cause: { guard: 'drain' },
+    });
+    expect(ending).toEqual([['orders-2']]);
+    expect(own.log.filter((step) => step.startsWith('replace'))).toEqual([]);
+    expect(own.members.map(({ name }) => name)).toEqual(['orders-1']);
   });
 
   it('adds a replica on the public port in place of the one that was tried out elsewhere', async () => {

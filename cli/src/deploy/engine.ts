@@ -39,6 +39,8 @@ export interface DeployPlan {
   readonly isPublic: boolean;
   /** Replicas end before their successors start (containers pass no port on), so one more serves meanwhile. */
   readonly isSurging?: boolean;
+  /** It is an image that was made before: `build` only keeps it. */
+  readonly isBuilt?: boolean;
   /** Of the strategy `canary`. */
   readonly canary?: CanaryTerms;
   build(signal: AbortSignal): Promise<Release>;
@@ -334,9 +336,11 @@ export class DeployEngine {
 
   async #roll({ service }: DeployPlan, release: Release, current: Current, work: Work): Promise<void> {
     await this.#guarded(current, work, async (signal) => {
-      if (work.isSurging) return work.surge(release, signal);
       const subject = { service, instances: work.staged, track: work.staging().track };
       await this.#step(current.id, await this.#deps.retire(subject, () => work.unstage(), signal));
+      if (!work.isSurging) return;
+      await this.#step(current.id, `start 1 more of ${service}, which serves meanwhile`);
+      await work.surge(release, signal);
     });
     for (const name of work.old) {
       await this.#gate(current, work);

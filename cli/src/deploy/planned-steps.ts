@@ -4,11 +4,21 @@ import { LEAST_MESSAGES } from './shadow/watch-shadow.ts';
 
 /** What a deploy would do, step by step, for people; `old` are the replicas that it replaces. Pure. */
 export function stepsOf(
-  { service, strategy, version, keepMs, isPublic: hasOwnPort, isSurging = false, canary }: DeployPlan,
+  {
+    service,
+    strategy,
+    version,
+    keepMs,
+    isPublic: hasOwnPort,
+    isSurging = false,
+    isBuilt = false,
+    source,
+    canary,
+  }: DeployPlan,
   old: readonly string[],
 ): string[] {
   const keep = `watch it for ${keepMs / 1000} s`;
-  const build = `build ${version}, or use what was built of the same sources`;
+  const build = isBuilt ? `use the image ${source}` : `build ${version}, or use what was built of the same sources`;
   if (strategy === 'shadow') {
     return [
       build,
@@ -27,7 +37,8 @@ export function stepsOf(
       build,
       `start one replica${where} beside the others`,
       one,
-      isSurging ? 'have it serve beside the others' : 'remove it while it serves six more orders',
+      'remove it while it serves six more orders',
+      ...(isSurging ? ['start one more, which serves beside the others'] : []),
       ...old.map((name) => `replace ${name}`),
       ...(isSurging ? ['remove the added replica'] : []),
       keep,

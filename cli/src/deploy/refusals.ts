@@ -68,12 +68,12 @@ export function needsTerms(service: string): CliError {
   });
 }
 
-export function needsProcesses(service: string): CliError {
+export function needsContainers(service: string): CliError {
   return new CliError({
-    code: 'invalid_strategy',
-    what: `${service} has no canary in containers`,
-    why: 'its guards read the memory and the CPU of processes',
-    next: 'use --strategy rolling or blue-green, or run "shopctl up --runtime process"',
+    code: 'invalid_release',
+    what: `no image of ${service} can be deployed here`,
+    why: 'services run as processes, and a release for processes is built from sources',
+    next: 'use --from or --dir, or run "shopctl up --runtime docker"',
   });
 }
 

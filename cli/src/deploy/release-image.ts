@@ -14,7 +14,13 @@ import { complaintOf } from '../process/run-program.ts';
 import type { ServiceName } from '../topology/services.ts';
 import { extractCommit } from './commit-files.ts';
 import { releasesOf } from './release-build.ts';
-import type { ReleaseSource } from './release-source.ts';
+import {
+  checkRelease,
+  invalidRelease,
+  type ReleaseRequest,
+  type ReleaseSource,
+  versionWith,
+} from './release-source.ts';
 import type { StableRelease } from './stable-release.ts';
 
 /** Where images are built and kept. */
@@ -51,6 +57,63 @@ export async function buildReleaseImage(
   return { version, folder, digest: image.id, image: image.name, seededBugs: [...seededBugs], env: { ...env } };
 }
 
+/** An image that was built before, under a name that the next build leaves as it is. */
+export interface GivenImage {
+  /** `0.2.0-i1f0c9a3e`. */
+  readonly version: string;
+  keep(): Promise<Release>;
+}
+
+/** Finds the image, and changes nothing. Throws CliError: 2 for one that is of another kind, 3 where the engine has none. */
+export async function givenImage(request: ReleaseRequest & { image: string }, place: ImagePlace): Promise<GivenImage> {
+  const { service, image: name, seedBug = [], env = {} } = request;
+  const { engine } = await requireEngine(place.env, 'a release for containers');
+  const image = await findImage(engine, name);
+  const build = imageBuild(hasFailpoints(place.env));
+  checkImage(name, image, { service, build });
+  const base = `${image.identity.version}-i${shortId(image.id)}`;
+  return {
+    version: versionWith(base, request),
+    async keep() {
+      const kept = await keepImage(service, { id: image.id, base }, { ...place, engine, build });
+      return { ...kept, version: versionWith(base, request), seededBugs: [...seedBug], env: { ...env } };
+    },
+  };
+}
+
+type IdentifiedImage = ServiceImage & { readonly identity: NonNullable<ServiceImage['identity']> };
+
+/** Throws CliError where it is not the image of this service in the build that the platform runs. Pure. */
+export function checkImage(
+  name: string,
+  image: ServiceImage | undefined,
+  { service, build }: { readonly service: string; readonly build: ImageBuild },
+): asserts image is IdentifiedImage {
+  const command = `"shopctl build ${service} --tag TAG${build === 'harness' ? ' --harness' : ''}"`;
+  if (image === undefined) {
+    throw new CliError({
+      code: 'image_missing',
+      what: `the engine has no image ${name}`,
+      next: `pull it ("docker pull ${name}"), or make one with ${command}`,
+    });
+  }
+  const { identity } = image;
+  if (identity === undefined)
+    throw invalidRelease(
+      `${name} does not say what it is`,
+      `make it with ${command.slice(0, -1)} --force"`,
+      'it has no labels of "shopctl build"',
+    );
+  if (identity.subject !== service)
+    throw invalidRelease(`${name} is an image of ${identity.subject}, not of ${service}`, 'name another image');
+  if (identity.build !== build)
+    throw invalidRelease(
+      `${name} is a ${identity.build} build`,
+      `make another one with ${command}`,
+      build === 'harness' ? 'this platform has failpoints' : 'this platform has no failpoints',
+    );
+}
+
 /** What a service runs now, under a name that the next build leaves as it is. */
 export async function stableImage(
   service: string,
@@ -65,7 +128,7 @@ export async function stableImage(
   const build = imageBuild(hasFailpoints(place.env));
   const kept = await keepImage(
     service,
-    { id: String(own.info?.image), version: own.version },
+    { id: String(own.info?.image), base: `${own.version ?? '0.0.0'}-b${shortId(String(own.info?.image))}` },
     { ...place, engine, build },
   );
   return {
@@ -102,17 +165,18 @@ async function build(
 
 async function keepImage(
   service: string,
-  { id, version = '0.0.0' }: { readonly id: string; readonly version: string | undefined },
+  { id, base }: { readonly id: string; readonly base: string },
   { engine, build, ...place }: ImagePlace & { readonly engine: Docker; readonly build: ImageBuild },
 ): Promise<Release> {
-  // `sha256:` is the same in all of them.
-  const kept = `${version}-b${id.split(':').at(-1)?.slice(0, 8)}`;
-  const name = imageName(service as ServiceName, kept, build);
+  const name = imageName(service as ServiceName, base, build);
   const [repo = '', tag = ''] = name.split(':');
   await engine.getImage(id).tag({ repo, tag });
-  const folder = await keepRecord(service, kept, { name, id }, place);
-  return { version: kept, folder, digest: id, image: name, seededBugs: [], env: {} };
+  const folder = await keepRecord(service, base, { name, id }, place);
+  return { version: base, folder, digest: id, image: name, seededBugs: [], env: {} };
 }
+
+/** `sha256:` is the same in all of them. */
+const shortId = (id: string) => id.split(':').at(-1)?.slice(0, 8) ?? '';
 
 /** A folder like that of a release of bundles: contract migrations ask there for what can come back. */
 async function keepRecord(

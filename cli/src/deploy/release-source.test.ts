@@ -104,6 +104,7 @@ it.each([
   ['a commit that is not there', { service: 'orders', from: 'v9.9' }, 'unknown_ref'],
   ['an option in place of a commit', { service: 'orders', from: '--all' }, 'unknown_ref'],
   ['a commit and a folder', { service: 'orders', from: 'HEAD', dir: '.' }, 'invalid_release'],
+  ['an image and a folder', { service: 'orders', image: 'shop/orders:dev', dir: '.' }, 'invalid_release'],
   ['a folder without sources', { service: 'orders', dir: tmpdir() }, 'invalid_release'],
   ['a bug of another service', { service: 'orders', seedBug: ['no-inbox'] }, 'invalid_release'],
   ['a variable of the platform', { service: 'orders', env: { PORT: '1' } }, 'invalid_release'],

@@ -16,6 +16,8 @@ export interface ReleaseRequest {
   readonly from?: string;
   /** Another copy of the sources. Without both: the sources of the clone, as they are now. */
   readonly dir?: string;
+  /** In place of sources: an image that the engine has. */
+  readonly image?: string;
   readonly seedBug?: readonly string[];
   /** Added to its environment. */
   readonly env?: Readonly<Record<string, string>>;
@@ -49,20 +51,30 @@ const OF_THE_PLATFORM =
 
 /** Finds the sources, and builds nothing. Throws CliError (2) for what is not there. */
 export async function resolveRelease(request: ReleaseRequest, root: string): Promise<ReleaseSource> {
+  checkRelease(request);
   const { service, from, dir, seedBug = [], env = {} } = request;
-  if (!(serviceNames as readonly string[]).includes(service)) throw unknownService(service, serviceNames);
-  if (from !== undefined && dir !== undefined)
-    throw invalid('--from cannot be combined with --dir', 'leave one of them out');
-  checkBugs(service, seedBug);
-  checkEnvironment(env);
   const sources =
     from === undefined ? await folderSources(service, root, dir) : await commitSources(service, root, from);
+  return { service, ...sources, version: versionWith(sources.base, request), seededBugs: seedBug, env };
+}
+
+/** Throws CliError (2) for what no sources and no image can be made of. Pure. */
+export function checkRelease({ service, from, dir, image, seedBug = [], env = {} }: ReleaseRequest): void {
+  if (!(serviceNames as readonly string[]).includes(service)) throw unknownService(service, serviceNames);
+  const given = Object.entries({ '--from': from, '--dir': dir, '--image': image });
+  const [first, second] = given.flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (second !== undefined) throw invalidRelease(`${first} cannot be combined with ${second}`, 'leave one of them out');
+  checkBugs(service, seedBug);
+  checkEnvironment(env);
+}
+
+/** The version of a release: that of its build, with what is added to it. Pure. */
+export function versionWith(base: string, { seedBug = [], env = {} }: Pick<ReleaseRequest, 'seedBug' | 'env'>): string {
   const added = [
     ...seedBug.map((name) => `bug.${name}`),
     ...(Object.keys(env).length > 0 ? [`env.${hashOf(env)}`] : []),
   ];
-  const version = [sources.base, added.join('.')].filter((part) => part !== '').join('+');
-  return { service, ...sources, version, seededBugs: seedBug, env };
+  return [base, added.join('.')].filter((part) => part !== '').join('+');
 }
 
 async function commitSources(service: string, root: string, ref: string) {
@@ -78,7 +90,7 @@ async function commitSources(service: string, root: string, ref: string) {
   });
   const objects = await git('rev-parse', ...sourcesOf(service).map((path) => `${commit}:${path}`)).catch(
     (cause: unknown) => {
-      throw invalid(`"${ref}" has no ${service} that can be built`, 'choose a later commit', complaintOf(cause));
+      throw invalidRelease(`"${ref}" has no ${service} that can be built`, 'choose a later commit', complaintOf(cause));
     },
   );
   const { version } = JSON.parse(await git('show', `${commit}:services/${service}/package.json`)) as {
@@ -97,7 +109,7 @@ async function folderSources(service: string, root: string, dir: string | undefi
   const path = resolve(dir ?? root);
   const manifest = join(path, 'services', service, 'package.json');
   if (!existsSync(join(path, 'scripts/build.mjs')) || !existsSync(manifest)) {
-    throw invalid(
+    throw invalidRelease(
       `${path} has no sources of ${service}`,
       'name the root of a copy of this repository',
       `${manifest} or scripts/build.mjs is missing`,
@@ -138,7 +150,7 @@ function checkBugs(service: string, names: readonly string[]): void {
     if (isSeededBugName(name) && seededBugs[name].service === service) continue;
     const own = Object.entries(seededBugs).flatMap(([bug, about]) => (about.service === service ? [bug] : []));
     const suggestion = suggestName(name, own);
-    throw invalid(
+    throw invalidRelease(
       `${service} has no seeded bug "${name}"`,
       suggestion === undefined ? `known: ${own.join(', ') || 'none'}` : `did you mean "${suggestion}"?`,
     );
@@ -147,9 +159,10 @@ function checkBugs(service: string, names: readonly string[]): void {
 
 function checkEnvironment(env: Readonly<Record<string, string>>): void {
   for (const name of Object.keys(env)) {
-    if (!/^[A-Za-z_]\w*$/.test(name)) throw invalid(`"${name}" is not the name of a variable`, 'use --env NAME=VALUE');
+    if (!/^[A-Za-z_]\w*$/.test(name))
+      throw invalidRelease(`"${name}" is not the name of a variable`, 'use --env NAME=VALUE');
     if (OF_THE_PLATFORM.test(name))
-      throw invalid(`${name} cannot be set for a release`, 'leave it out', 'the platform sets it');
+      throw invalidRelease(`${name} cannot be set for a release`, 'leave it out', 'the platform sets it');
   }
 }
 
@@ -158,6 +171,6 @@ function hashOf(env: Readonly<Record<string, string>>): string {
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 8);
 }
 
-function invalid(what: string, next: string, why?: string): CliError {
+export function invalidRelease(what: string, next: string, why?: string): CliError {
   return new CliError({ code: 'invalid_release', what, next, ...(why !== undefined && { why }) });
 }

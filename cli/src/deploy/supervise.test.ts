@@ -112,3 +112,17 @@ it('a canary without a plan, and a plan for another strategy, are refused', asyn
     await expect(post(extension, '', { ...request, ...wrong })).rejects.toMatchObject({ code: 'invalid_strategy' });
   expect(asked).toEqual([]);
 });
+
+it('an image is refused where services run as processes, before an engine is looked for', async () => {
+  const extension = await openWith(aFleet(releaseOf('0.2.0', 'dist')));
+  const request = { service: 'orders', strategy: 'rolling', keepMs: 0, asked: by, image: 'shop/orders:1.4.0' };
+  await expect(post(extension, '', request)).rejects.toMatchObject({
+    code: 'invalid_release',
+    exitCode: 2,
+    next: expect.stringContaining('--runtime docker'),
+  });
+  await expect(post(extension, '', { ...request, service: 'order' })).rejects.toMatchObject({
+    code: 'unknown_service',
+  });
+  expect(asked).toEqual([]);
+});

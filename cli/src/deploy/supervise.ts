@@ -31,9 +31,9 @@ import { stepsOf } from './planned-steps.ts';
 import { runPreflight, type Subject } from './preflight.ts';
 import {
   type DeployAction,
+  needsContainers,
   needsFailpoints,
   needsOwnInstrumentation,
-  needsProcesses,
   needsTerms,
   noCopies,
   noLongerKept,
@@ -44,8 +44,8 @@ import {
   runsAlready,
 } from './refusals.ts';
 import { alteredRelease, buildRelease } from './release-build.ts';
-import { buildReleaseImage, stableImage } from './release-image.ts';
-import { resolveRelease } from './release-source.ts';
+import { buildReleaseImage, givenImage, stableImage } from './release-image.ts';
+import { checkRelease, resolveRelease } from './release-source.ts';
 import type { DeployList, DeployRequest, PlannedDeploy, RollbackRequest } from './requests.ts';
 import { type DeployRun, isOver } from './run.ts';
 import { createSampleFiles } from './samples.ts';
@@ -181,7 +181,7 @@ export async function openDeploys(
 
   async function planOf(request: DeployRequest): Promise<DeployPlan> {
     if ((request.strategy === 'canary') !== (request.canary !== undefined)) throw needsTerms(request.service);
-    const source = await resolveRelease(request, root);
+    const source = await sourceOf(request);
     checkPlatform(request);
     await fleet.admit([{ service: request.service, version: source.version, where: source.description }]);
     if ((request.seedBug ?? []).length > 0 && !hasFailpoints(env)) throw needsFailpoints(request.service);
@@ -197,11 +197,25 @@ export async function openDeploys(
       isPublic: isPublic(service),
       isSurging: state().runtime === 'docker',
       ...(canary && { canary }),
-      build: (signal) =>
-        state().runtime === 'docker'
-          ? buildReleaseImage(source, { root, env }, signal)
-          : buildRelease(source, root, signal),
+      ...(request.image !== undefined && { isBuilt: true }),
+      build: source.build,
     };
+  }
+
+  /** What the release is made of. Nothing is built before `build`. */
+  async function sourceOf(request: DeployRequest): Promise<Pick<DeployPlan, 'version' | 'build'> & Described> {
+    const { service, image } = request;
+    const isDocker = state().runtime === 'docker';
+    if (image !== undefined) {
+      checkRelease(request);
+      if (!isDocker) throw needsContainers(service);
+      const { version, keep } = await givenImage({ ...request, image }, { root, env });
+      return { version, description: image, build: keep };
+    }
+    const source = await resolveRelease(request, root);
+    const build = (signal: AbortSignal) =>
+      isDocker ? buildReleaseImage(source, { root, env }, signal) : buildRelease(source, root, signal);
+    return { ...source, build };
   }
 
   /** Without any request nothing is known of the rate: a canary waits for them. */
@@ -222,7 +236,6 @@ export async function openDeploys(
     if (own.length === 0 || down !== undefined) throw notReady(service, down?.name);
     if (instrumentation === 'stock') throw needsOwnInstrumentation(service);
     if (strategy === 'blue-green' && isPublic(service)) throw noSecondSet(service);
-    if (strategy === 'canary' && state().runtime === 'docker') throw needsProcesses(service);
     if (strategy === 'shadow' && !isConsumer(service)) throw noCopies(service);
   }
 
@@ -366,6 +379,11 @@ export async function openDeploys(
     activeFaults: () => [],
     end: () => engine.end(),
   };
+}
+
+interface Described {
+  /** For people. */
+  readonly description: string;
 }
 
 type Checked = Pick<DeployRequest, 'service' | 'strategy' | 'duringChaos'>;

@@ -11,7 +11,6 @@ type StagedMember = Parameters<FleetControl['stage']>[2];
 interface WorkPlan {
   readonly service: string;
   readonly strategy: Strategy;
-  readonly isPublic: boolean;
   readonly isSurging?: boolean;
 }
 
@@ -117,13 +116,10 @@ export class Work {
     return this.#plan.isSurging ?? false;
   }
 
-  /** What was tried out serves beside the others, so that each of them can end before its successor starts. */
+  /** One more serves beside the others, so that each of them can end before its successor starts. */
   async surge(release: Release, signal: AbortSignal): Promise<void> {
-    const { service, isPublic } = this.#plan;
-    if (isPublic) {
-      await this.unstage();
-      this.staged = await this.#fleet.stage(service, 1, { release, track: 'canary' }, signal);
-    }
+    const { service } = this.#plan;
+    this.staged = await this.#fleet.stage(service, 1, { release, track: 'canary' }, signal);
     this.#isShifted = true;
     await this.#fleet.weigh(service, Object.fromEntries(this.staged.map((name) => [name, FULL_WEIGHT])));
   }

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { CliError } from '../errors.ts';
 import {
@@ -6,6 +8,7 @@ import {
   findImage,
   type ImageBuild,
   type ImageSubject,
+  identityLabels,
   imageName,
   ownSize,
   type ServiceImage,
@@ -67,6 +70,7 @@ async function runBuild(
 ): Promise<void> {
   const dockerfile = dockerfileOf(service);
   const buildargs = buildArguments(service, build);
+  const version = await versionOf(root, service);
   const said: string[] = [];
   const look = ({ stream = '' }: BuildEvent) => {
     said.push(...stream.split('\n').filter((line) => line.trim() !== ''));
@@ -80,7 +84,7 @@ async function runBuild(
         t: name,
         dockerfile,
         buildargs,
-        labels: { [SOURCES_LABEL]: sources },
+        labels: { [SOURCES_LABEL]: sources, ...identityLabels({ subject: service, build, version }) },
         rm: true,
         forcerm: true,
         nocache: force,
@@ -101,6 +105,11 @@ async function runBuild(
       cause,
     });
   }
+}
+
+async function versionOf(root: string, subject: ImageSubject): Promise<string> {
+  const folder = subject === 'migrations' ? 'cli' : `services/${subject}`;
+  return (JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as { version: string }).version;
 }
 
 function finish(engine: Docker, stream: NodeJS.ReadableStream, look: (event: BuildEvent) => void): Promise<void> {

@@ -6,13 +6,18 @@ import { type ServiceName, serviceNames } from '../topology/services.ts';
 const DEVELOPMENT_TAG = 'dev';
 /** Of an image: what its sources were, see `digestOf`. */
 export const SOURCES_LABEL = 'dev.shopctl.sources';
+const SUBJECT_LABEL = 'dev.shopctl.subject';
+const BUILD_LABEL = 'dev.shopctl.build';
+/** Of its `package.json` (source: OCI image specification, annotations). */
+const VERSION_LABEL = 'org.opencontainers.image.version';
 
 /** What has an image: the services, and the program that migrates their databases. */
 export type ImageSubject = ServiceName | 'migrations';
 export const imageSubjects: readonly ImageSubject[] = [...serviceNames, 'migrations'];
 
 /** Of a service's bundle. Only a harness build has failpoints and seeded bugs (decision 0052). */
-export type ImageBuild = 'production' | 'harness';
+const imageBuilds = ['production', 'harness'] as const;
+export type ImageBuild = (typeof imageBuilds)[number];
 
 /** Only a harness build has failpoints; services without them run the build that is shipped. */
 export function imageBuild(failpoints: boolean): ImageBuild {
@@ -38,6 +43,17 @@ export function buildArguments(subject: ImageSubject, build: ImageBuild): Readon
   return subject === 'migrations' ? {} : { SERVICE: subject, BUILD: build };
 }
 
+/** What an image says of itself. */
+export interface ImageIdentity {
+  readonly subject: ImageSubject;
+  readonly build: ImageBuild;
+  readonly version: string;
+}
+
+export function identityLabels({ subject, build, version }: ImageIdentity): Readonly<Record<string, string>> {
+  return { [SUBJECT_LABEL]: subject, [BUILD_LABEL]: build, [VERSION_LABEL]: version };
+}
+
 /** An image of ours as an engine has it. */
 export interface ServiceImage {
   readonly name: string;
@@ -47,6 +63,8 @@ export interface ServiceImage {
   /** `uid:gid` its process runs as. */
   readonly user: string;
   readonly sources: string | undefined;
+  /** Undefined where another program than `shopctl build` made it. */
+  readonly identity: ImageIdentity | undefined;
 }
 
 /** The image of that name; undefined when the engine has none. */
@@ -54,7 +72,15 @@ export async function findImage(engine: Docker, name: string): Promise<ServiceIm
   const found = await engine.getImage(name).inspect().catch(unlessStatus(404));
   if (!found) return undefined;
   const { Id: id, Size: sizeBytes, Config } = found;
-  return { name, id, sizeBytes, user: Config.User, sources: Config.Labels?.[SOURCES_LABEL] };
+  const labels = Config.Labels ?? {};
+  return { name, id, sizeBytes, user: Config.User, sources: labels[SOURCES_LABEL], identity: identityIn(labels) };
+}
+
+function identityIn(labels: Readonly<Record<string, string>>): ImageIdentity | undefined {
+  const subject = imageSubjects.find((name) => name === labels[SUBJECT_LABEL]);
+  const build = imageBuilds.find((name) => name === labels[BUILD_LABEL]);
+  const version = labels[VERSION_LABEL];
+  return subject && build && version ? { subject, build, version } : undefined;
 }
 
 interface HistoryEntry {

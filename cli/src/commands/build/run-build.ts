@@ -30,7 +30,7 @@ export async function runBuild(names: readonly string[], options: BuildOptions, 
     const images = await buildImages(services, { engine, root, tag, build, force, signal, progress });
     progress.succeed(summary(images, performance.now() - began));
     output.result(
-      images.map(({ user: _, ...image }) => image),
+      images.map(({ user: _, identity: __, ...image }) => image),
       () => describe(images),
     );
   } catch (error) {

@@ -22,6 +22,7 @@ export const register: Register = (program, deps) => {
     .argument('<service>', 'gateway, orders, ...')
     .option('--from <ref>', 'a commit of this clone: HEAD~1, v1.2.0 (default: its sources as they are)')
     .option('--dir <path>', 'another copy of the sources')
+    .option('--image <image>', 'an image that the engine has: shop/orders:1.4.0 (services as containers)')
     .option('--seed-bug <bug...>', 'put a known bug back into it')
     .option('--env <name=value...>', 'set a variable of its environment', parseVariable)
     .addOption(new Option('--strategy <strategy>', 'how the calls pass over').choices(strategies).default('rolling'))

@@ -14,6 +14,7 @@ import { renderHistory, renderRun, renderVerdict } from './render-deploy.ts';
 export interface DeployOptions extends CommonOptions, ReasonOptions {
   readonly from?: string;
   readonly dir?: string;
+  readonly image?: string;
   readonly seedBug?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly strategy: Strategy;
@@ -48,13 +49,14 @@ export interface HistoryOptions extends CommonOptions {
 export async function runDeploy(service: string, options: DeployOptions, deps: CommandDeps): Promise<void> {
   const canary = await termsOf(service, options);
   const client = createDeployClient(deps.projectFrom(options));
-  const { from, dir, seedBug, env, strategy, then, keep = 0, duringChaos, supersede, force, reason } = options;
+  const { from, dir, image, seedBug, env, strategy, then, keep = 0, duringChaos, supersede, force, reason } = options;
   if (then !== undefined && strategy !== 'shadow') throw nothingBefore(then);
   const request: DeployRequest = {
     service,
     ...(from !== undefined && { from }),
     // The supervisor has another folder.
     ...(dir !== undefined && { dir: resolve(dir) }),
+    ...(image !== undefined && { image }),
     ...(seedBug && { seedBug }),
     ...(env && { env }),
     strategy,
