@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../errors.ts';
 import { cloneRoot } from '../platform/project.ts';
-import { contractNames, countsOf, expectedTree, loadContract, parseContract } from './contract.ts';
+import { contractForRoot, contractNames, countsOf, expectedTree, loadContract, parseContract } from './contract.ts';
 import { contractTable } from './contract-table.ts';
 
 describe('trace contracts', () => {
@@ -21,6 +21,13 @@ describe('trace contracts', () => {
   it('want three spans of a replayed order, and none of SQL', async () => {
     const counts = countsOf(expectedTree(await loadContract('replayed', cloneRoot())));
     expect(counts).toMatchObject({ spans: 3, sql: 0, services: ['gateway', 'orders'] });
+  });
+
+  it('differ in the root alone where a client uses version 2 of the API', async () => {
+    const contract = await loadContract('confirmed', cloneRoot());
+    const second = expectedTree(contractForRoot(contract, 'POST /api/v2/orders/{**rest}'));
+    expect(second).toEqual({ ...expectedTree(contract), name: 'POST /api/v2/orders/{**rest}' });
+    expect(contractForRoot(contract, 'POST /somewhere')).toBe(contract);
   });
 
   it.each(contractNames)('are what the documentation shows: %s', async (name) => {

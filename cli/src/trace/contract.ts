@@ -152,6 +152,14 @@ export async function loadContract(nameOrPath: string, root: string): Promise<Tr
 /** The contracts of this project, each in `contracts/traces/<name>.json`. */
 export const contractNames = ['confirmed', 'declined', 'replayed', 'recovered'] as const;
 
+/** The root span of an order by version 2 of the API; everything below it is that of version 1 (docs/contracts.md). */
+const VERSION_2_ROOT = 'POST /api/v2/orders/{**rest}';
+
+/** The contract of an order whose trace has this root: a client chooses the version of the API. Pure. */
+export function contractForRoot(contract: TraceContract, root: string): TraceContract {
+  return root === VERSION_2_ROOT ? { ...contract, root: { ...contract.root, name: root } } : contract;
+}
+
 /** Values of a contract's parameters; those without one keep their default. */
 export type ContractParameters = { readonly [name: string]: number | undefined };
 

@@ -9,7 +9,7 @@ import { orderContract, outboxTypesIn } from '../../shop/published-events.ts';
 import { createAccountReader } from '../../trace/accounting.ts';
 import { assertTrace } from '../../trace/assert.ts';
 import { createBackend } from '../../trace/backend.ts';
-import { loadContract } from '../../trace/contract.ts';
+import { contractForRoot, loadContract } from '../../trace/contract.ts';
 import type { CanaryPlan } from '../analysis/plan.ts';
 import { createObserver } from './observer.ts';
 import type { CanaryObserver } from './seen.ts';
@@ -34,8 +34,8 @@ export function openObserver(
     return withShopDatabases({ databaseUrls: await databaseUrls() }, (databases) => outboxTypesIn(databases)(orderId));
   }
 
-  async function check({ traceId, distinctProducts }: SampledOrder, signal: AbortSignal) {
-    const contract = await loadContract('confirmed', project.root);
+  async function check({ traceId, distinctProducts, root }: SampledOrder, signal: AbortSignal) {
+    const contract = contractForRoot(await loadContract('confirmed', project.root), root);
     const parameters = { distinctProducts };
     const timeoutMs = TRACE_LIMIT_MS;
     const asked = { contract, parameters, backend: backend(), traceId, project, outboxTypes, timeoutMs, signal };

@@ -9,6 +9,8 @@ export interface SampledOrder {
   readonly traceId: string;
   readonly arm: 'canary' | 'stable';
   readonly distinctProducts: number;
+  /** Name of its root span, by which its client chose a version of the API. */
+  readonly root: string;
 }
 
 export interface TraceSamplesDeps {
@@ -108,5 +110,6 @@ function orderIn(
     traceId: id,
     arm: ofCanary > 0 ? 'canary' : 'stable',
     distinctProducts: prices.length,
+    root: root.name,
   };
 }
