@@ -11,6 +11,7 @@ import { type RuntimeKind, runtimeKinds } from '../../cli/src/platform/service-r
 import { serviceNames } from '../../cli/src/topology/services.ts';
 import { type Connections, connectionChoices } from '../../scenarios/bench/connections.ts';
 import { benchmark, runBenchmark, usageError } from './program.ts';
+import { type DeployStrategy, deployStrategies } from './restarts/deploys.ts';
 import { measureRestarts } from './restarts/measure.ts';
 import { renderRestarts } from './restarts/render.ts';
 
@@ -30,6 +31,11 @@ const command = benchmark(
   .option('--restarts <n>', 'restarts of each service', parsePositive, DEFAULTS.restarts)
   .option('--replicas <n>', 'replicas of each service', parsePositive, 2)
   .option('--scale <n>', 'scale to so many replicas and back, in place of each restart', parsePositive)
+  .addOption(
+    new Option('--deploy <strategy>', 'deploy the service as another release, in place of each restart').choices(
+      deployStrategies,
+    ),
+  )
   .option('--rate <n>', 'orders a second, each of them read back; k6 sends half', parseRate, DEFAULTS.rate)
   .addOption(
     new Option('--every <time>', 'from the beginning of a restart to the next one, at least')
@@ -66,6 +72,7 @@ interface Options {
   readonly restarts: number;
   readonly replicas: number;
   readonly scale?: number;
+  readonly deploy?: DeployStrategy;
   readonly rate: number;
   readonly every: number;
   readonly calm: number;
@@ -76,9 +83,13 @@ interface Options {
 }
 
 async function measure({ every, calm, least, ...options }: Options, output: Output) {
-  const { services, restarts, rate, replicas, scale } = options;
+  const { services, restarts, rate, replicas, scale, deploy } = options;
   if (scale !== undefined && scale <= replicas)
     throw usageError(`--scale: more than the ${replicas} replicas of --replicas, got ${scale}`, command);
+  if (scale !== undefined && deploy !== undefined)
+    throw usageError('--scale cannot be combined with --deploy: leave one of them out', command);
+  if (deploy === 'blue-green' && services.includes('gateway'))
+    throw usageError('--deploy blue-green: gateway has no second set, leave it out of --services', command);
   const isWhole = services.length === serviceNames.length && restarts >= DEFAULTS.restarts && rate >= DEFAULTS.rate;
   const chosen = { ...options, everyMs: every, calmMs: calm, leastRequests: least ?? (isWhole ? LEAST_REQUESTS : 0) };
   const result = await measureRestarts(chosen, output);

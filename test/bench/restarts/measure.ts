@@ -111,6 +111,7 @@ async function runPhases(chosen: Measuring, { connection, project, k6, say }: Ru
       restarts: chosen.restarts,
       replicas: chosen.replicas,
       scale: chosen.scale,
+      deploys: chosen.deploy && { project, strategy: chosen.deploy },
       everyMs: chosen.everyMs,
       rate: chosen.rate,
       connections: chosen.connections,

@@ -7,6 +7,7 @@ import type { ControlClient } from '../../../cli/src/platform/control-client.ts'
 import type { InstanceState } from '../../../cli/src/platform/state.ts';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
+import { type Deploys, deployAgain } from './deploys.ts';
 import type { Pace } from './own-client.ts';
 import { secondsOfLoad, startsInTime } from './schedule.ts';
 import type { Counted } from './tally.ts';
@@ -20,6 +21,8 @@ export interface PhaseOptions extends Omit<BatchOptions, 'durationS' | 'phase' |
   readonly replicas: number;
   /** Replicas to which the service is scaled, and back, in place of a restart. */
   readonly scale: number | undefined;
+  /** The service is deployed in place of each restart. */
+  readonly deploys: Deploys | undefined;
   /** Begins every Idempotency-Key of the run. */
   readonly runId: string;
   readonly traces: TraceSampler;
@@ -92,7 +95,10 @@ export async function runPhase(options: PhaseOptions): Promise<Phase> {
 }
 
 interface Restarting
-  extends Pick<PhaseOptions, 'service' | 'restarts' | 'everyMs' | 'control' | 'scale' | 'replicas' | 'say'> {
+  extends Pick<
+    PhaseOptions,
+    'service' | 'restarts' | 'everyMs' | 'control' | 'scale' | 'deploys' | 'replicas' | 'say'
+  > {
   /** Of restarts before, ms. */
   readonly tookMs: readonly number[];
 }
@@ -111,7 +117,7 @@ async function restartUntil(untilMs: number, { tookMs, ...options }: Restarting)
   return made;
 }
 
-async function restart(options: Pick<PhaseOptions, 'service' | 'control' | 'scale' | 'replicas'>): Promise<Restart> {
+async function restart(options: Target & Pick<PhaseOptions, 'scale'>): Promise<Restart> {
   const beganMs = performance.now();
   let replaced = 0;
   let error: string | undefined;
@@ -124,11 +130,12 @@ async function restart(options: Pick<PhaseOptions, 'service' | 'control' | 'scal
   return { tookMs: endedMs - beganMs, endedMs, replaced, ...(error !== undefined && { error }) };
 }
 
-type Target = Pick<PhaseOptions, 'service' | 'control' | 'replicas'>;
+type Target = Pick<PhaseOptions, 'service' | 'control' | 'replicas' | 'deploys'>;
 
 async function replaceAll(target: Target): Promise<number> {
   const before = await runs(target);
-  await target.control.service(target.service, 'restart', askedFrom('command line'));
+  if (target.deploys) await deployAgain(target.service, target.deploys);
+  else await target.control.service(target.service, 'restart', askedFrom('command line'));
   return countNew(before, await runs(target));
 }
 

@@ -17,8 +17,8 @@ const HEADERS = [
 /** A Markdown table with a line for each service, and what does not hold below it. */
 export function renderRestarts({ machine, chosen, calm, services, audit, misses, stated }: Result): string {
   const { cpus, memoryGb, system, node, load1 } = machine;
-  const { rate, connections, replicas, runtime, scale } = chosen;
-  const done = scale === undefined ? 'restarts' : `scaled to ${scale} and back, in place of restarts`;
+  const { rate, connections, replicas, runtime } = chosen;
+  const done = whatIsDone(chosen);
   return [
     `${cpus}, ${memoryGb} GB, ${system}, Node ${node}, load before ${load1.toFixed(1)}`,
     `${rate} orders/s, each read back, connections: ${connections}; ${replicas} replicas, runtime: ${runtime}; ${done}`,
@@ -29,6 +29,11 @@ export function renderRestarts({ machine, chosen, calm, services, audit, misses,
     ...firstOf(stated).map((line) => `stated: ${line}`),
     ...firstOf(misses).map((line) => `missed: ${line}`),
   ].join('\n');
+}
+
+function whatIsDone({ scale, deploy }: Result['chosen']): string {
+  if (deploy !== undefined) return `${deploy} deploys in place of restarts`;
+  return scale === undefined ? 'restarts' : `scaled to ${scale} and back, in place of restarts`;
 }
 
 /** Of a machine that was too busy there are dozens. */

@@ -4,6 +4,7 @@ import type { RuntimeKind } from '../../../cli/src/platform/service-runtime.ts';
 import type { Machine } from '../report.ts';
 import { type Summary, summarize } from '../rounds.ts';
 import type { Batch } from './batch.ts';
+import type { DeployStrategy } from './deploys.ts';
 import type { Balance } from './ledger.ts';
 import { isReset } from './outcomes.ts';
 import type { Phase } from './phase.ts';
@@ -15,6 +16,8 @@ export interface Chosen {
   readonly replicas: number;
   /** Scaled to so many replicas and back, in place of restarts. */
   readonly scale?: number;
+  /** Deployed in place of restarts. */
+  readonly deploy?: DeployStrategy;
   /** Orders a second. */
   readonly rate: number;
   readonly everyMs: number;
