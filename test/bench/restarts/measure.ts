@@ -18,6 +18,7 @@ import type { Connections } from '../../../scenarios/bench/connections.ts';
 import { startGuard } from '../../support/guard.ts';
 import { describeMachine } from '../report.ts';
 import { type Batch, runBatch } from './batch.ts';
+import { createDeploys } from './deploys.ts';
 import { balanceOf, readLedger } from './ledger.ts';
 import { type Phase, runPhase } from './phase.ts';
 import { type Chosen, calmOf, evaluate, type Result, resultOf } from './result.ts';
@@ -93,6 +94,8 @@ function runCalm({ rate, connections, calmMs }: Measuring, { connection, k6, say
 }
 
 async function runPhases(chosen: Measuring, { connection, project, k6, say }: Running) {
+  const telemetry = createBackend(connection.telemetryUrl);
+  const deploys = chosen.deploy && createDeploys(chosen.deploy, { project, telemetry });
   const phases: { service: string; phase: Phase; traces: Awaited<ReturnType<TraceSampler['results']>> }[] = [];
   for (const service of chosen.services) {
     const durationMs = chosen.restarts * chosen.everyMs;
@@ -104,14 +107,14 @@ async function runPhases(chosen: Measuring, { connection, project, k6, say }: Ru
       ],
       project,
       outboxTypes: (id) => withShopDatabases(connection, (databases) => outboxTypesIn(databases)(id)),
-      telemetry: createBackend(connection.telemetryUrl),
+      telemetry,
     });
     const phase = await runPhase({
       service,
       restarts: chosen.restarts,
       replicas: chosen.replicas,
       scale: chosen.scale,
-      deploys: chosen.deploy && { project, strategy: chosen.deploy },
+      deploys,
       everyMs: chosen.everyMs,
       rate: chosen.rate,
       connections: chosen.connections,

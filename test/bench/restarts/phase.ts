@@ -7,9 +7,10 @@ import type { ControlClient } from '../../../cli/src/platform/control-client.ts'
 import type { InstanceState } from '../../../cli/src/platform/state.ts';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
 import { type BatchOptions, runBatch } from './batch.ts';
-import { type Deploys, deployAgain } from './deploys.ts';
+import type { Deploys } from './deploys.ts';
 import type { Pace } from './own-client.ts';
 import { secondsOfLoad, startsInTime } from './schedule.ts';
+import type { Switch } from './switches.ts';
 import type { Counted } from './tally.ts';
 
 export interface PhaseOptions extends Omit<BatchOptions, 'durationS' | 'phase' | 'keys' | 'onOrder'> {
@@ -46,6 +47,8 @@ export interface Phase {
   readonly counted: readonly Counted[];
   readonly orders: readonly OrderRecord[];
   readonly pace: Pace & { readonly k6Dropped: number };
+  /** Of blue-green deploys. */
+  readonly switches: readonly Switch[];
 }
 
 /** A service that cannot be restarted so often in a row is not measured on. */
@@ -68,7 +71,10 @@ export async function runPhase(options: PhaseOptions): Promise<Phase> {
         durationS: secondsOfLoad(remaining, { everyMs, tookMs }),
         phase: service,
         keys: `${runId}-${service}-${batch}`,
-        onOrder: (record) => traces.offer(record),
+        onOrder(record) {
+          traces.offer(record);
+          options.deploys?.onOrder(record);
+        },
       },
       async (untilMs) => {
         for (const one of await restartUntil(untilMs, { ...options, restarts: remaining, tookMs }))
@@ -91,7 +97,8 @@ export async function runPhase(options: PhaseOptions): Promise<Phase> {
       throw new Error(`${service} could not be restarted: ${last[0]?.error}`);
   }
   traces.fillUp();
-  return { restarts, afterLoad: afterLoad.length, counted, orders, pace };
+  const switches = options.deploys?.switches(service) ?? [];
+  return { restarts, afterLoad: afterLoad.length, counted, orders, pace, switches };
 }
 
 interface Restarting
@@ -134,7 +141,7 @@ type Target = Pick<PhaseOptions, 'service' | 'control' | 'replicas' | 'deploys'>
 
 async function replaceAll(target: Target): Promise<number> {
   const before = await runs(target);
-  if (target.deploys) await deployAgain(target.service, target.deploys);
+  if (target.deploys) await target.deploys.deploy(target.service);
   else await target.control.service(target.service, 'restart', askedFrom('command line'));
   return countNew(before, await runs(target));
 }

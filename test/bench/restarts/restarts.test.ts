@@ -9,6 +9,7 @@ import { failureOfOrder, failureOfRead } from './outcomes.ts';
 import { renderRestarts } from './render.ts';
 import { type Chosen, calmOf, evaluate, type Result, resultOf, type ServiceResult } from './result.ts';
 import { secondsOfLoad, startsInTime } from './schedule.ts';
+import { lastServedMs } from './switches.ts';
 import { type Counted, tallyOf } from './tally.ts';
 
 describe('a request', () => {
@@ -126,6 +127,23 @@ describe('the ledger', () => {
   });
 });
 
+describe('a switch', () => {
+  const served = [
+    { instance: 'orders-1', at: 990 },
+    { instance: 'orders-1', at: 1_020 },
+    { instance: 'orders-2', at: 1_050 },
+  ];
+
+  it('is over with the last order of the set that is left', () => {
+    expect(lastServedMs(served, { left: ['orders-1'], at: 1_000 })).toBe(20);
+    expect(lastServedMs(served, { left: ['orders-3'], at: 1_000 })).toBe(0);
+  });
+
+  it('is not known where no order came after it', () => {
+    expect(() => lastServedMs(served, { left: ['orders-1'], at: 1_050 })).toThrow('no order was served');
+  });
+});
+
 describe('a run', () => {
   const chosen: Chosen = {
     services: ['gateway'],
@@ -142,7 +160,13 @@ describe('a run', () => {
   const trace = { traceId: 't', orderId: 'o', phase: 'gateway', contract: 'confirmed', explanation: '' };
   const passed: SampledTrace = { ...trace, verdict: 'pass' };
   const pace = { due: 100, late: 0, dropped: 0, k6Dropped: 0 };
-  const phase = { restarts: [{ tookMs: 4_000, endedMs: 9_000, replaced: 2 }], afterLoad: 0, orders: [], pace };
+  const phase = {
+    restarts: [{ tookMs: 4_000, endedMs: 9_000, replaced: 2 }],
+    afterLoad: 0,
+    orders: [],
+    pace,
+    switches: [],
+  };
   const whole = resultOf('gateway', { ...phase, counted: [served, served] }, { lost: [], doubled: [] }, [passed]);
   const balance = { lost: [], doubled: [] };
   const calm = calmOf({ counted: [served], orders: [], pace, k6Dropped: 0 }, balance);
@@ -178,6 +202,15 @@ describe('a run', () => {
     ['there are too few requests', {}, { leastRequests: 3 }, '2 requests during restarts, at least 3 were wanted'],
   ])('does not hold when %s', (_, one, more, miss) => {
     expect(found(one, more).misses.join('\n')).toContain(miss);
+  });
+
+  it('states how long switches took, and does not hold when one took too long', () => {
+    const quick = { way: 'there', lastMs: 12 } as const;
+    const slow = { way: 'back', lastMs: 100, sinceAskedMs: 301 } as const;
+    expect(found({ switches: [quick] })).toEqual({ misses: [], stated: [expect.stringContaining('1 switches there')] });
+    expect(found({ switches: [quick, slow] }).misses).toEqual([
+      'gateway: the switch back took 301 ms, at most 300 were wanted',
+    ]);
   });
 
   it('does not hold when the load alone was too much', () => {

@@ -8,6 +8,7 @@ import type { DeployStrategy } from './deploys.ts';
 import type { Balance } from './ledger.ts';
 import { isReset } from './outcomes.ts';
 import type { Phase } from './phase.ts';
+import { describeSwitches, type Switch, switchMissesOf } from './switches.ts';
 import { type Failures, type Tally, tallyOf } from './tally.ts';
 
 export interface Chosen {
@@ -49,6 +50,7 @@ export interface ServiceResult extends Calm {
   readonly replaced: number;
   readonly restartSeconds: Summary;
   readonly traces: readonly SampledTrace[];
+  readonly switches: readonly Switch[];
 }
 
 export interface Result {
@@ -69,7 +71,7 @@ export function calmOf({ counted, pace, k6Dropped }: Batch, balance: Balance): C
 
 export function resultOf(
   service: string,
-  { restarts, afterLoad, counted, pace }: Phase,
+  { restarts, afterLoad, counted, pace, switches }: Phase,
   { lost, doubled }: Balance,
   traces: readonly SampledTrace[],
 ): ServiceResult {
@@ -85,6 +87,7 @@ export function resultOf(
     lost,
     doubled,
     traces,
+    switches,
   };
 }
 
@@ -103,7 +106,11 @@ export function evaluate({
   const [known, unknown] = [true, false].map((isOne) => failures.filter((one) => isKnown(one, chosen) === isOne));
   const requests = services.reduce((sum, one) => sum + one.requests, 0);
   return {
-    stated: [...parts.flatMap(paceOf), ...(known ?? []).map(describe)],
+    stated: [
+      ...services.flatMap(({ service, switches }) => describeSwitches(service, switches)),
+      ...parts.flatMap(paceOf),
+      ...(known ?? []).map(describe),
+    ],
     misses: [
       ...(unknown ?? []).map(describe),
       ...parts.flatMap(rateMissOf),
@@ -140,7 +147,7 @@ function ledgerMissesOf({ service, lost, doubled }: Part): readonly string[] {
   ];
 }
 
-function missesOf({ service, traces, ...one }: ServiceResult, chosen: Chosen): readonly string[] {
+function missesOf({ service, traces, switches, ...one }: ServiceResult, chosen: Chosen): readonly string[] {
   const wanted = one.restarts * (chosen.scale === undefined ? chosen.replicas : chosen.scale - chosen.replicas);
   const others = traces.filter(({ verdict }) => verdict !== 'pass');
   return [
@@ -149,6 +156,7 @@ function missesOf({ service, traces, ...one }: ServiceResult, chosen: Chosen): r
       ? []
       : [`${service}: ${one.replaced} replicas were replaced or added, expected ${wanted}`]),
     ...others.map(({ verdict, orderId, explanation }) => `${service}: trace of ${orderId}: ${verdict}: ${explanation}`),
+    ...switchMissesOf(service, switches),
     ...(traces.length < chosen.traces ? [`${service}: ${traces.length} traces, ${chosen.traces} were wanted`] : []),
   ];
 }
