@@ -1,6 +1,6 @@
-// Goal: Ctrl-C during `npm test` leaves no process and no file.
+// Goal: Ctrl-C and kill -9 during `npm test` leave no process and no file.
 // Method: `npm test` as a terminal runs it, in a separate group, with a separate folder for temporary files. The group
-// gets SIGINT while servers of integration tests, or a platform, are there.
+// gets the signal while servers of integration tests, or a platform, are there.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -29,11 +29,18 @@ const nothingLeft = () => expect.poll(() => shell.processes(), { timeout: LIMIT_
 const filesLeft = async () => (await readdir(folder)).filter((name) => name !== 'node-compile-cache');
 
 it.runIf(process.platform === 'linux').each([
-  ['servers of integration tests run', 'test/support/infrastructure.integration.test.ts', /beam\.smp/],
-  ['a platform starts', 'test/e2e/contracts.e2e.test.ts', /bin\/postgres -D/],
-])(
-  'Ctrl-C while %s leaves no process and no file',
-  async (_, file, moment) => {
+  [
+    'Ctrl-C',
+    'servers of integration tests run',
+    'SIGINT',
+    'test/support/infrastructure.integration.test.ts',
+    /beam\.smp/,
+  ],
+  ['Ctrl-C', 'a platform starts', 'SIGINT', 'test/e2e/contracts.e2e.test.ts', /bin\/postgres -D/],
+  ['kill -9', 'a command starts a platform', 'SIGKILL', 'test/e2e/cli-platform.e2e.test.ts', /bin\/postgres -D/],
+] as const)(
+  '%s while %s leaves no process and no file',
+  async (_name, _when, sent, file, moment) => {
     const env = { ...shell.env, TMPDIR: folder };
     const run = spawn('npm', ['test', '--', file], { cwd: cloneRoot(), env, detached: true, stdio: 'ignore' });
     const ended = once(run, 'exit');
@@ -45,11 +52,11 @@ it.runIf(process.platform === 'linux').each([
       // As root PostgreSQL has its files elsewhere.
       databases = shell.processes().flatMap((one) => /\/var\/tmp\/shopctl-[0-9a-f]+/.exec(one) ?? []);
     } finally {
-      if (run.exitCode === null) process.kill(-(run.pid as number), 'SIGINT');
+      if (run.exitCode === null) process.kill(-(run.pid as number), sent);
     }
     const [code, signal] = await ended;
     // npm ends itself by the signal that ended its script, or with its code.
-    expect([130, 'SIGINT']).toContain(signal ?? code);
+    expect([130, sent]).toContain(signal ?? code);
     await nothingLeft();
     await expect.poll(filesLeft, { timeout: LIMIT_MS, interval: 100 }).toEqual([]);
     expect(databases.filter((path) => existsSync(path))).toEqual([]);

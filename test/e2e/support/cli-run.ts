@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { cloneRoot, openProject, type Project } from '../../../cli/src/platform/project.ts';
+import { guardMark, startGuard } from '../../support/guard.ts';
 
 export interface Ended {
   /** 128 + signal number when a signal ended it. */
@@ -42,10 +43,16 @@ export interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly uid?: number;
   readonly gid?: number;
+  /** Its maker removes it, also when the tests are killed. Default: a folder of its own, which this does. */
   readonly home?: string;
 }
 
 const SIGNAL_CODES: Readonly<Record<string, number>> = { SIGINT: 130, SIGKILL: 137, SIGTERM: 143 };
+
+/** Stops every project of the home $1 with the command $2. */
+const DOWN_OF_ALL = `for state in "$1"/*/; do
+  [ ! -d "$state" ] || "$2" down --volumes --project "$(basename "$state")" || exit
+done`;
 
 /** Opens a shell with an empty home. The user's own settings for the platform do not reach it. */
 export async function openShell(options: ShellOptions = {}): Promise<Shell> {
@@ -54,7 +61,7 @@ export async function openShell(options: ShellOptions = {}): Promise<Shell> {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !/^(SHOPCTL_|EDGE_|OTEL_|NODE_OPTIONS|VITEST)/.test(name),
   );
-  const env: NodeJS.ProcessEnv = {
+  const settings: NodeJS.ProcessEnv = {
     ...Object.fromEntries(inherited),
     SHOPCTL_PROBE: 'off',
     // From 8080 on the next platform may take the port of one that has ended, whose clients still send requests.
@@ -63,9 +70,15 @@ export async function openShell(options: ShellOptions = {}): Promise<Shell> {
     SHOPCTL_HOME: home,
     NO_COLOR: '1',
   };
+  const command = join(root, 'cli/bin/shopctl');
+  const guard =
+    options.home === undefined
+      ? startGuard(home, ['/bin/sh', '-c', DOWN_OF_ALL, 'down', home, command], settings)
+      : undefined;
+  const env = { ...settings, ...(guard && guardMark(home)) };
   const project = (name = 'shop') => openProject(name, root, env);
   const start = (...args: string[]): Running => {
-    const child = spawn(join(root, 'cli/bin/shopctl'), args, {
+    const child = spawn(command, args, {
       cwd: root,
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -90,7 +103,8 @@ export async function openShell(options: ShellOptions = {}): Promise<Shell> {
         const down = await run('down', '--volumes', '--project', name);
         if (down.code !== 0) throw new Error(`down of ${name} ended with ${down.code}: ${down.stderr}`);
       }
-      await rm(home, { recursive: true, force: true });
+      if (guard) await guard[Symbol.asyncDispose]();
+      else await rm(home, { recursive: true, force: true });
     },
   };
 }
