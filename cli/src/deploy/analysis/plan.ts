@@ -49,7 +49,7 @@ export interface CanaryPlan {
   readonly slow: TestLimits & {
     /** Share of stable's requests that are not slow: 0.95. */
     readonly above: number;
-    /** Requests of the canary before slowness counts. */
+    /** Requests of each of its replicas before slowness counts. */
     readonly warmUp: number;
   };
   /** The canary is promoted when its error rate is shown to exceed the stable one by less. */

@@ -87,6 +87,37 @@ it('does not know the total errors of before where there were no requests', asyn
   expect(guards.find(({ guard }) => guard === 'total-errors')?.state).toBe('unknown');
 });
 
+it('counts no request as slow while a replica of the canary is young, be it the first one or one that joins', async () => {
+  const { platform, observer } = anObserver();
+  const histogram = (name: string, instance: string, count: number, attributes: object): MetricPoint =>
+    ({
+      ...base,
+      name,
+      type: 'histogram',
+      service: '',
+      instance,
+      attributes,
+      count,
+      bounds: [0.1],
+      buckets: [count, 0],
+    }) as unknown as MetricPoint;
+  const timed = (count: number) =>
+    histogram('shop.upstream.attempt.duration', 'gateway-1', count, { service: 'orders', track: 'stable', share: 5 });
+  const served = (instance: string, count: number) => histogram('http.server.request.duration', instance, count, {});
+  const slowAt = async (at: number, ...points: readonly MetricPoint[]) => {
+    platform.points = [attempts(60 + at / 1_000, canary), timed(100 + at / 1_000), ...points];
+    return (await observer.look(at)).evidence.find(({ arm }) => arm === 'canary')?.slow;
+  };
+  await observer.begin();
+  await observer.start(arms);
+  expect(await slowAt(1_000, served('orders-3', 49))).toBeNull();
+  expect(await slowAt(2_000, served('orders-3', 50))).toBe(0);
+  observer.arms({ ...arms, canary: ['orders-3', 'orders-5'] });
+  expect(await slowAt(3_000, served('orders-3', 80))).toBeNull();
+  expect(await slowAt(4_000, served('orders-3', 90), served('orders-5', 49))).toBeNull();
+  expect(await slowAt(5_000, served('orders-3', 99), served('orders-5', 50))).toBe(0);
+});
+
 it('says what is missing where metrics cannot be read, and counts what came meanwhile afterwards', async () => {
   const { platform, observer } = anObserver();
   await observer.begin();

@@ -77,10 +77,16 @@ export function createObserver(plan: CanaryPlan, deps: ObserverDeps): CanaryObse
     if (before === undefined) return [];
     if (slowAboveS === undefined && requests >= plan.slow.warmUp)
       slowAboveS = slowLimitS(durationsSince(atStart, points), { service, above: plan.slow.above });
-    const lines = evidenceBetween(before, points, { service, at, slowAboveS });
+    const limit = isWarm(points) ? slowAboveS : undefined;
+    const lines = evidenceBetween(before, points, { service, at, slowAboveS: limit });
     requests += lines.reduce((sum, { arm, requests: count }) => sum + (arm === 'canary' ? count : 0), 0);
     recent = [...recent, ...lines].filter((line) => line.at > at - TOTAL_WINDOW_MS);
     return lines;
+  }
+
+  /** A process that is young is slow, whatever its release is: so is each replica that joins for a larger share. */
+  function isWarm(points: Points): boolean {
+    return arms.canary.every((name) => requestsOf(name, points) >= plan.slow.warmUp);
   }
 
   async function measure(points: Points, at: number): Promise<void> {
@@ -91,8 +97,12 @@ export function createObserver(plan: CanaryPlan, deps: ObserverDeps): CanaryObse
       const usage = all.includes(name) && process ? await deps.usage(process.pid) : undefined;
       if (usage === undefined) continue;
       bytes.set(name, usage.rssBytes);
-      const own = points.filter(({ instance, stale }) => instance === name && !stale);
-      works.set(name, { requests: countOf(own, REQUESTS), statements: countOf(own, [STATEMENTS]), cpuMs: usage.cpuMs });
+      const own = ofInstance(name, points);
+      works.set(name, {
+        requests: requestsOf(name, points),
+        statements: countOf(own, [STATEMENTS]),
+        cpuMs: usage.cpuMs,
+      });
     }
     memory.add(at, bytes);
     work.add(at, works);
@@ -159,6 +169,12 @@ export function createObserver(plan: CanaryPlan, deps: ObserverDeps): CanaryObse
     stop: () => traces.stop(),
   };
 }
+
+const ofInstance = (name: string, points: Points) =>
+  points.filter(({ instance, stale }) => instance === name && !stale);
+
+/** What it has served since it was started. */
+const requestsOf = (name: string, points: Points) => countOf(ofInstance(name, points), REQUESTS);
 
 function countOf(points: Points, names: readonly string[]): number {
   return points.reduce(

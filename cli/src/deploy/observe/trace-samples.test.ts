@@ -15,7 +15,13 @@ const span = (changes: Partial<TraceSpan>): TraceSpan =>
   }) as TraceSpan;
 
 const orderOf = (instance: string, { error = false } = {}) => [
-  span({ spanId: 'root', name: 'POST /api/v2/orders/{**rest}', parentSpanId: undefined, service: 'gateway', kind: 'server' }),
+  span({
+    spanId: 'root',
+    name: 'POST /api/v2/orders/{**rest}',
+    parentSpanId: undefined,
+    service: 'gateway',
+    kind: 'server',
+  }),
   span({ spanId: 'request', name: 'POST /orders', kind: 'server', instance }),
   span({ spanId: 'price', parentSpanId: 'request', name: 'GET', kind: 'client', instance }),
   span({ spanId: 'saga', name: 'order saga', instance, error }),
