@@ -6,8 +6,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseUpstreams } from '@shop/kit/upstreams.ts';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type BuildOptions, build } from 'esbuild';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../command-context.ts';
 import type { CliError } from '../errors.ts';
 import { createOutput } from '../output/output.ts';
@@ -29,12 +31,29 @@ const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitT
 
 const asked: Asked = { by: { user: 'anna', source: 'command line' }, reason: 'drill' };
 
-const FAKE_SUPERVISOR = join(import.meta.dirname, 'testing/fake-supervisor.ts');
+interface Build {
+  readonly common: BuildOptions;
+  readonly cliOptions: BuildOptions;
+}
+const { common, cliOptions } = (await import(pathToFileURL(join(cloneRoot(), 'scripts/build.mjs')).href)) as Build;
 
-/** Compiled code, so that each further supervisor needs half of the CPU for its start. */
-const compileCache = await mkdtemp(join(tmpdir(), 'shop-compile-cache-'));
-// The last one writes what it compiled when it has ended otherwise.
-afterAll(() => rm(compileCache, { recursive: true, maxRetries: 10 }));
+/**
+ * The supervisor in a bundle, as `shopctl` starts it, and compiled code: so that each start needs a third of the CPU. Below
+ * the clone, where it finds its packages.
+ */
+let built: string;
+beforeAll(async () => {
+  built = await mkdtemp(join(cloneRoot(), 'node_modules/.fake-supervisor-'));
+  await build({
+    ...common,
+    ...cliOptions,
+    write: true,
+    entryPoints: [join(import.meta.dirname, 'testing/fake-supervisor.ts')],
+    outdir: built,
+  });
+});
+// The last supervisor writes what it compiled when it has ended otherwise.
+afterAll(() => rm(built, { recursive: true, maxRetries: 10 }));
 
 let home: string;
 let project: Project;
@@ -66,10 +85,10 @@ async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv =
       ...process.env,
       SHOPCTL_HOME: home,
       SHOPCTL_FAKE: JSON.stringify(services),
-      NODE_COMPILE_CACHE: compileCache,
+      NODE_COMPILE_CACHE: join(built, 'compiled'),
       ...env,
     },
-    command: [process.execPath, FAKE_SUPERVISOR, 'fake'],
+    command: [process.execPath, join(built, 'fake-supervisor.mjs'), 'fake'],
   });
 }
 
@@ -876,7 +895,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
   });
 
   it('leaves no socket when it is asked to end as soon as its socket is there', async () => {
-    const supervisor = spawn(process.execPath, [FAKE_SUPERVISOR, 'fake'], {
+    const supervisor = spawn(process.execPath, [join(built, 'fake-supervisor.mjs'), 'fake'], {
       env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: '{}', SHOPCTL_FAKE_END: 'SIGTERM' },
       stdio: 'ignore',
     });

@@ -43,7 +43,7 @@ export interface ShellOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly uid?: number;
   readonly gid?: number;
-  /** Its maker removes it, also when the tests are killed. Default: a folder of its own, which this does. */
+  /** Its maker removes it, also when the tests are killed. Default: a separate one, which this removes. */
   readonly home?: string;
 }
 

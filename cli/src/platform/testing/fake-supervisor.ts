@@ -124,7 +124,7 @@ await runSupervisor({
             start: (instance) =>
               spawnProcess({
                 command: process.execPath,
-                args: [join(import.meta.dirname, 'fake-service.mjs')],
+                args: [join(project.root, 'cli/src/platform/testing/fake-service.cjs')],
                 env: { PORT: instance.env.INSTANCE_PORT ?? String(main), SHOPCTL_MARK: registry.mark, ...env },
                 cwd: project.stateDir,
                 logFile,
