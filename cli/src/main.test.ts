@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleCli, type CliBundle } from '../../test/support/cli-bundle.ts';
 import type { CommandDeps } from './command-context.ts';
 import { addFaultOptions } from './commands/chaos/fault-options.ts';
 import { completionScript, describeProgram } from './commands/completion/completion.ts';
@@ -18,9 +19,11 @@ import { VERSION } from './version.ts';
 
 const run = promisify(execFile);
 
-/** Compiled code, so that each further process needs half of the CPU. */
-const compileCache = await mkdtemp(join(tmpdir(), 'shop-compile-cache-'));
-afterAll(() => rm(compileCache, { recursive: true }));
+let built: CliBundle;
+beforeAll(async () => {
+  built = await bundleCli('cli/src/shopctl.ts');
+});
+afterAll(() => built?.[Symbol.asyncDispose]());
 
 /** The real command line in a separate process, on a project that does not run. */
 function shopctl(...args: string[]) {
@@ -29,8 +32,8 @@ function shopctl(...args: string[]) {
 
 /** The same with its state in another folder. */
 async function shopctlIn(home: string, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1', NODE_COMPILE_CACHE: compileCache };
-  return run(process.execPath, [join(import.meta.dirname, 'shopctl.ts'), ...args], { env }).then(
+  const env = { ...process.env, SHOPCTL_HOME: home, NO_COLOR: '1', ...built.env };
+  return run(process.execPath, [built.file, ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (error: { code: number; stdout: string; stderr: string }) => error,
   );
@@ -156,12 +159,7 @@ describe('exit codes', { timeout: 20_000 }, () => {
 
   it('says that a result could not be written', async (test) => {
     if (!existsSync('/dev/full')) return test.skip('this machine has no /dev/full');
-    const writing = run('sh', [
-      '-c',
-      '"$0" "$1" version >/dev/full',
-      process.execPath,
-      join(import.meta.dirname, 'shopctl.ts'),
-    ]);
+    const writing = run('sh', ['-c', '"$0" "$1" version >/dev/full', process.execPath, built.file]);
     await expect(writing).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('the result cannot be written'),

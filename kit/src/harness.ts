@@ -3,7 +3,8 @@ import { ConfigError, parseEnvironment } from './config.ts';
 import type { FailpointService } from './failpoint-names.ts';
 import { createFailpoints, type Failpoint } from './failpoints.ts';
 import type { Logger } from './logger.ts';
-import { parseSeededBugs, type SeededBugName, warnOfSeededBugs } from './seeded-bugs.ts';
+import type { SeededBugName } from './seeded-bug-names.ts';
+import { parseSeededBugs, warnOfSeededBugs } from './seeded-bugs.ts';
 
 /**
  * How tests and chaos make a service misbehave. Its callers are in statements labelled `HARNESS`, which a production

@@ -1,20 +1,21 @@
 // Goal: a program does not load at its start what it may not use. Method: the imports in the bundles.
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 
 interface Build {
-  bundleText(target: string): Promise<string>;
+  bundleFiles(target: string): Promise<readonly { readonly path: string; readonly text: string }[]>;
 }
-const { bundleText } = (await import(pathToFileURL(join(cloneRoot(), 'scripts/build.mjs')).href)) as Build;
+const { bundleFiles } = (await import(pathToFileURL(join(cloneRoot(), 'scripts/build.mjs')).href)) as Build;
 
 it.each([
   ['cli', 'node:fs/promises'],
   ['orders', 'node:fs'],
   ['orders-production', 'node:fs'],
 ])('%s does not load at its start what it does not use', async (target, another) => {
-  const bundle = await bundleText(target);
+  const files = (await bundleFiles(target)).filter(({ path }) => !path.endsWith('.map'));
+  const bundle = files.map(({ text }) => text).join('\n');
   const names = new Set([...bundle.matchAll(/\bimport\b[^"';]*from ?"([^"]+)";/g)].map(([, name]) => name));
   expect(names).toContain(another);
   // Node would read all its exports.
@@ -24,4 +25,14 @@ it.each([
   expect(bundle.includes('getCallSites')).toBe(false);
   expect(bundle.includes('node_modules/undici/lib/dispatcher/pool.js')).toBe(target !== 'cli');
   expect(bundle.includes('node_modules/undici/lib/web/fetch/index.js')).toBe(false);
+  if (target !== 'cli') return;
+  // What each command loads, whatever it is.
+  const textOf = new Map(files.map(({ path, text }) => [basename(path), text]));
+  const loaded = new Set(['shopctl.mjs']);
+  for (const name of loaded)
+    for (const [, next = ''] of textOf.get(name)?.matchAll(/^(?:import |\} from )"\.\/(?:chunks\/)?([^"]+)";$/gm) ?? [])
+      loaded.add(next);
+  const first = [...loaded].map((name) => textOf.get(name)).join('\n');
+  const libraries = new Set([...first.matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map(([, name]) => name));
+  expect([...libraries]).toEqual(['commander']);
 });

@@ -11,7 +11,7 @@ import type { RunSummary } from '../../cli/src/commands/chaos/experiment-batch.t
 import type { VerifyReport } from '../../cli/src/commands/verify/run-verify.ts';
 import type { TrialsReport } from '../../cli/src/drills/validate/report.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
-import { isSeededBugName, type SeededBugName, seededBugs } from '../../kit/src/seeded-bugs.ts';
+import { isSeededBugName, type SeededBugName, seededBugs } from '../../kit/src/seeded-bug-names.ts';
 
 interface Catch {
   /** An experiment's id, that of a drill's scenario, or `verify`. */

@@ -3,14 +3,10 @@
  * Method: the built `shopctl` runs all of them with one command, on several platforms concurrently: most of the time an
  * experiment waits. The whole catalog is `npm run chaos:all`.
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunSummary } from '../../cli/src/commands/chaos/experiment-batch.ts';
 import { findExperiments } from '../../cli/src/experiments/format/catalog.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
-import { type Guard, guardProcess, startGuard } from '../support/guard.ts';
 import { type Ended, openShell, type Shell } from './support/cli-run.ts';
 
 const PLATFORMS = 3;
@@ -18,22 +14,17 @@ const PLATFORMS = 3;
 const fast = (await findExperiments(cloneRoot(), { tags: ['fast'] })).map(({ experiment }) => experiment);
 const RUN_LIMIT_MS = Math.ceil(fast.length / PLATFORMS) * 120_000;
 
-let guard: Guard;
 let shell: Shell;
 let command: Ended;
 let runs: ReadonlyMap<string, RunSummary>;
 beforeAll(async () => {
-  const home = await mkdtemp(join(tmpdir(), 'chaos-subset-'));
-  guard = startGuard(home);
-  shell = await openShell({ home });
+  shell = await openShell();
   const ids = fast.map(({ id }) => id);
-  const running = shell.start('chaos', 'run', ...ids, '--fresh', '--platforms', String(PLATFORMS), '--json');
-  using _guarded = guardProcess(home, 'chaos-run', running.child);
-  command = await running.ended;
+  command = await shell.run('chaos', 'run', ...ids, '--fresh', '--platforms', String(PLATFORMS), '--json');
   const summaries: readonly RunSummary[] = command.stdout === '' ? [] : JSON.parse(command.stdout);
   runs = new Map(summaries.map((run) => [run.id, run]));
 }, RUN_LIMIT_MS);
-afterAll(() => guard?.[Symbol.asyncDispose]());
+afterAll(() => shell.remove());
 
 describe('the fast experiments', () => {
   it('need no special platform', () => {

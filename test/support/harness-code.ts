@@ -6,7 +6,8 @@ import {
   ReplyDroppedError,
 } from '../../kit/src/failpoints.ts';
 import { openHarness } from '../../kit/src/harness.ts';
-import { parseSeededBugs, seededBugs, warnOfSeededBugs } from '../../kit/src/seeded-bugs.ts';
+import { seededBugs } from '../../kit/src/seeded-bug-names.ts';
+import { parseSeededBugs, warnOfSeededBugs } from '../../kit/src/seeded-bugs.ts';
 
 const readers = [createFailpoints, parseArmedFailpoint, openHarness, parseSeededBugs];
 const errors = [ForcedResponseError, ReplyDroppedError];

@@ -1,4 +1,4 @@
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import type { PlatformConnection } from '../platform/connection.ts';
 import { type QueueDepth, rabbitmqQueues } from '../providers/rabbitmq/queues.ts';
 import { openShopDatabases, type ShopDatabases } from '../shop/databases.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { seededBugs } from '@shop/kit/seeded-bugs.ts';
+import { seededBugs } from '@shop/kit/seeded-bug-names.ts';
 import { describe, expect, it } from 'vitest';
 import { cloneRoot } from '../platform/project.ts';
 

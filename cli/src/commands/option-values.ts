@@ -1,4 +1,4 @@
-import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
+import { isSeededBugName, type SeededBugName, seededBugs } from '@shop/kit/seeded-bug-names.ts';
 import { InvalidArgumentError } from 'commander';
 import { MAX_PLATFORMS } from '../experiments/run/schedule.ts';
 import { MAX_REPLICAS } from '../platform/plan.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { isSeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
+import { isSeededBugName, seededBugs } from '@shop/kit/seeded-bug-names.ts';
 import { CliError } from '../errors.ts';
 import { unknownService } from '../platform/unknown-service.ts';
 import { complaintOf, runProgram } from '../process/run-program.ts';

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, type ErrorBody, receivedError } from '../errors.ts';
 import { lockHolder } from '../process/project-lock.ts';

@@ -1,4 +1,4 @@
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import type { Guest } from '../otlp/guest.ts';
 import type { MetricsData } from '../otlp/otlp-json.ts';

@@ -6,10 +6,9 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseUpstreams } from '@shop/kit/upstreams.ts';
-import { type BuildOptions, build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bundleCli, type CliBundle } from '../../../test/support/cli-bundle.ts';
 import type { CommandDeps } from '../command-context.ts';
 import type { CliError } from '../errors.ts';
 import { createOutput } from '../output/output.ts';
@@ -31,29 +30,11 @@ const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitT
 
 const asked: Asked = { by: { user: 'anna', source: 'command line' }, reason: 'drill' };
 
-interface Build {
-  readonly common: BuildOptions;
-  readonly cliOptions: BuildOptions;
-}
-const { common, cliOptions } = (await import(pathToFileURL(join(cloneRoot(), 'scripts/build.mjs')).href)) as Build;
-
-/**
- * The supervisor in a bundle, as `shopctl` starts it, and compiled code: so that each start needs a third of the CPU. Below
- * the clone, where it finds its packages.
- */
-let built: string;
+let program: CliBundle;
 beforeAll(async () => {
-  built = await mkdtemp(join(cloneRoot(), 'node_modules/.fake-supervisor-'));
-  await build({
-    ...common,
-    ...cliOptions,
-    write: true,
-    entryPoints: [join(import.meta.dirname, 'testing/fake-supervisor.ts')],
-    outdir: built,
-  });
+  program = await bundleCli('cli/src/platform/testing/fake-supervisor.ts');
 });
-// The last supervisor writes what it compiled when it has ended otherwise.
-afterAll(() => rm(built, { recursive: true, maxRetries: 10 }));
+afterAll(() => program?.[Symbol.asyncDispose]());
 
 let home: string;
 let project: Project;
@@ -85,10 +66,10 @@ async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv =
       ...process.env,
       SHOPCTL_HOME: home,
       SHOPCTL_FAKE: JSON.stringify(services),
-      NODE_COMPILE_CACHE: join(built, 'compiled'),
+      ...program.env,
       ...env,
     },
-    command: [process.execPath, join(built, 'fake-supervisor.mjs'), 'fake'],
+    command: [process.execPath, program.file, 'fake'],
   });
 }
 
@@ -895,7 +876,7 @@ describe('supervisor', { timeout: 30_000 }, () => {
   });
 
   it('leaves no socket when it is asked to end as soon as its socket is there', async () => {
-    const supervisor = spawn(process.execPath, [join(built, 'fake-supervisor.mjs'), 'fake'], {
+    const supervisor = spawn(process.execPath, [program.file, 'fake'], {
       env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: '{}', SHOPCTL_FAKE_END: 'SIGTERM' },
       stdio: 'ignore',
     });

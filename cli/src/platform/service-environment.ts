@@ -1,6 +1,6 @@
 import { flags } from '@shop/kit/flag-names.ts';
 import type { Track } from '@shop/kit/release.ts';
-import { type SeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
+import { type SeededBugName, seededBugs } from '@shop/kit/seeded-bug-names.ts';
 import type { Address } from '../providers/component.ts';
 import type { Secrets } from '../providers/secrets.ts';
 import { brokerUrl, databaseUrl } from '../providers/urls.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { Track } from '@shop/kit/release.ts';
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import { CliError, messageOf } from '../errors.ts';
 import { createJaegerRelay, type JaegerRelay } from '../otlp/jaeger-relay.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../otlp/receiver.ts';

@@ -1,4 +1,4 @@
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import { type InstrumentationKind, instrumentationKinds } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError } from '../errors.ts';
 import { isPortOrAny } from '../shared/port-number.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Track } from '@shop/kit/release.ts';
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import type { InstrumentationKind } from '@shop/kit/telemetry/instrumentation.ts';
 import { CliError, messageOf } from '../errors.ts';
 import type { ProcessIdentity } from '../process/process-identity.ts';

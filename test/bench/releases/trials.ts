@@ -1,4 +1,4 @@
-import type { SeededBugName } from '../../../kit/src/seeded-bugs.ts';
+import type { SeededBugName } from '../../../kit/src/seeded-bug-names.ts';
 import type { Edit } from './edited-sources.ts';
 
 /** What found a release to be bad: a guard, or `test E`, `test S`. */

@@ -51,7 +51,7 @@ const SIGNAL_CODES: Readonly<Record<string, number>> = { SIGINT: 130, SIGKILL: 1
 
 /** Stops every project of the home $1 with the command $2. */
 const DOWN_OF_ALL = `for state in "$1"/*/; do
-  [ ! -d "$state" ] || "$2" down --volumes --project "$(basename "$state")" || exit
+  [ ! -d "$state" ] || SHOPCTL_HOME=$1 "$2" down --volumes --project "$(basename "$state")" || exit
 done`;
 
 /** Opens a shell with an empty home. The user's own settings for the platform do not reach it. */
@@ -67,15 +67,15 @@ export async function openShell(options: ShellOptions = {}): Promise<Shell> {
     // From 8080 on the next platform may take the port of one that has ended, whose clients still send requests.
     SHOPCTL_PORT: '0',
     ...options.env,
-    SHOPCTL_HOME: home,
     NO_COLOR: '1',
   };
   const command = join(root, 'cli/bin/shopctl');
+  // Without the home in its environment: processes() does not list it.
   const guard =
     options.home === undefined
       ? startGuard(home, ['/bin/sh', '-c', DOWN_OF_ALL, 'down', home, command], settings)
       : undefined;
-  const env = { ...settings, ...(guard && guardMark(home)) };
+  const env = { ...settings, SHOPCTL_HOME: home, ...(guard && guardMark(home)) };
   const project = (name = 'shop') => openProject(name, root, env);
   const start = (...args: string[]): Running => {
     const child = spawn(command, args, {

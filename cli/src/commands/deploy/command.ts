@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { type CommonOptions, effects, type Register, withCommonOptions } from '../../command-context.ts';
-import { exportFormats } from '../../deploy/export/export-plan.ts';
+import { exportFormats } from '../../deploy/export/formats.ts';
 import { followers, strategies } from '../../deploy/run.ts';
 import { parseDuration, parsePositive } from '../option-values.ts';
 import { type ReasonOptions, withReason } from '../reason.ts';

@@ -1,7 +1,8 @@
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { refusalOf } from '../../deploy/analysis/arithmetic.ts';
 import { loadPlanOf } from '../../deploy/analysis/load-plan.ts';
-import { type ExportFormat, exportPlan } from '../../deploy/export/export-plan.ts';
+import { exportPlan } from '../../deploy/export/export-plan.ts';
+import type { ExportFormat } from '../../deploy/export/formats.ts';
 import { writeManifests } from '../../deploy/export/manifest.ts';
 import { unknownService } from '../../platform/unknown-service.ts';
 import { serviceNames } from '../../topology/services.ts';

@@ -1,4 +1,4 @@
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import type { AnnotationOptions, CommandDeps, CommonOptions } from '../../command-context.ts';
 import { annotate } from '../../output/annotations.ts';
 import { renderCheck, renderSummary } from '../../output/check.ts';

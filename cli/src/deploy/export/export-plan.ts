@@ -3,12 +3,9 @@ import { services } from '../../topology/services.ts';
 import type { CanaryPlan } from '../analysis/plan.ts';
 import { argoRollouts } from './argo-rollouts.ts';
 import { flagger } from './flagger.ts';
+import type { ExportFormat } from './formats.ts';
 import { gatewayApi } from './gateway-api.ts';
 import type { Exported, ExportRequest } from './manifest.ts';
-
-export const exportFormats = ['argo-rollouts', 'flagger', 'gateway-api'] as const;
-
-export type ExportFormat = (typeof exportFormats)[number];
 
 const exporters: Readonly<Record<ExportFormat, (plan: CanaryPlan, request: ExportRequest) => Exported>> = {
   'argo-rollouts': argoRollouts,

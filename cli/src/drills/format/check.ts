@@ -1,4 +1,4 @@
-import { seededBugs } from '@shop/kit/seeded-bugs.ts';
+import { seededBugs } from '@shop/kit/seeded-bug-names.ts';
 import { findFault, targetsOf } from '../../chaos/catalog.ts';
 import { messageOf } from '../../errors.ts';
 import { instanceName, serviceNames } from '../../topology/services.ts';

@@ -1,5 +1,5 @@
 import { type EdgeName, edges } from '@shop/kit/edges.ts';
-import { isSeededBugName, seededBugs } from '@shop/kit/seeded-bugs.ts';
+import { isSeededBugName, seededBugs } from '@shop/kit/seeded-bug-names.ts';
 import { didYouMean, type Path, type Problem } from '../../yaml/problem.ts';
 import { isObject } from '../../yaml/read.ts';
 import { checkNames } from './check-names.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSeededBugName } from '@shop/kit/seeded-bugs.ts';
+import { isSeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import type { CommandDeps } from '../../command-context.ts';
 import { messageOf } from '../../errors.ts';
 import { untilAlertsArrive } from '../../pager/alerts-arrive.ts';

@@ -13,7 +13,7 @@ import type { HttpClient } from '@shop/kit/http-client.ts';
 import { openHttpReplicas } from '@shop/kit/http-replica.ts';
 import { createLogger } from '@shop/kit/logger.ts';
 import { type CallPolicy, createCallPolicy } from '@shop/kit/resilience.ts';
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type OrderGauges, type OrderMetrics, unreadGauges } from '../metrics.ts';
 import type { OutboxRow } from '../outbox.ts';

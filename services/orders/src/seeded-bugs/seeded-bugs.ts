@@ -3,7 +3,7 @@ import type { EdgeLimits } from '@shop/kit/edges.ts';
 import type { HttpClient } from '@shop/kit/http-client.ts';
 import type { HttpReplica } from '@shop/kit/http-replica.ts';
 import type { CallPolicy } from '@shop/kit/resilience.ts';
-import type { SeededBugName } from '@shop/kit/seeded-bugs.ts';
+import type { SeededBugName } from '@shop/kit/seeded-bug-names.ts';
 import type { Catalog } from '../catalog-client.ts';
 import { createOrderMetrics, type OrderGauges, type OrderMetrics } from '../metrics.ts';
 import type { Parts } from '../parts.ts';

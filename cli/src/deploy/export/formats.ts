@@ -1,0 +1,3 @@
+export const exportFormats = ['argo-rollouts', 'flagger', 'gateway-api'] as const;
+
+export type ExportFormat = (typeof exportFormats)[number];
