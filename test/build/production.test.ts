@@ -17,9 +17,17 @@ interface Build {
   bundleText(target: string): Promise<string>;
   serviceTargetName(service: string, build: 'production' | 'harness'): string;
 }
-const { bundleText, serviceTargetName } = (await import(
+const { bundleText: build, serviceTargetName } = (await import(
   pathToFileURL(join(cloneRoot(), 'scripts/build.mjs')).href
 )) as Build;
+
+const built = new Map<string, Promise<string>>();
+/** Builds a target once. */
+function bundleText(target: string): Promise<string> {
+  const text = built.get(target) ?? build(target);
+  built.set(target, text);
+  return text;
+}
 
 const variables = ['FAILPOINT_DIR', 'SHOP_SEEDED_BUGS'];
 

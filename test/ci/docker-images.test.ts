@@ -78,6 +78,8 @@ async function fetchOn({ here = [], registry = [], standIns: hasStandIns = false
     SHOPCTL_POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none',
     SHOPCTL_RABBITMQ_URL: 'amqp://127.0.0.1:1',
     DOCKER_HOST: `unix://${folder}/none.sock`,
+    // Six programs of Node in each run: what they compile is kept for the next.
+    NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
     ...(hasStandIns && { OFFLINE_IMAGES: join(folder, 'stand-ins') }),
   };
   const { code, said } = await new Promise<{ code: number; said: string }>((resolve, reject) => {
