@@ -14,13 +14,7 @@ import { complaintOf } from '../process/run-program.ts';
 import type { ServiceName } from '../topology/services.ts';
 import { extractCommit } from './commit-files.ts';
 import { releasesOf } from './release-build.ts';
-import {
-  checkRelease,
-  invalidRelease,
-  type ReleaseRequest,
-  type ReleaseSource,
-  versionWith,
-} from './release-source.ts';
+import { invalidRelease, type ReleaseRequest, type ReleaseSource, versionWith } from './release-source.ts';
 import type { StableRelease } from './stable-release.ts';
 
 /** Where images are built and kept. */

@@ -56,7 +56,11 @@ const Analysis = closed(
           above: defaulted(oneOf(['p90', 'p95', 'p99'], 'a request is slow above it', { default: 'p95' })),
           tolerate: tolerate(1.25),
           'warm-up': defaulted(
-            Type.Integer({ minimum: 20, default: 50, description: 'requests of each replica of the canary before slowness counts' }),
+            Type.Integer({
+              minimum: 20,
+              default: 50,
+              description: 'requests of each replica of the canary before slowness counts',
+            }),
           ),
         },
         { default: {}, description: 'slowness' },
