@@ -130,6 +130,18 @@ describe.skipIf(noTmux !== undefined)('in a terminal', () => {
     await expectGivenBack(terminal, before);
   });
 
+  it('draws a whole screen again when the terminal gets narrower and wider, which moves the lines that it wraps', async () => {
+    const { terminal, before } = await open(160, 50);
+    for (const columns of [100, 130, 90, 160]) await terminal.resize(columns, 50);
+    const names = ['gateway', 'orders', 'catalog', 'stock', 'payments', 'shipping'];
+    const services = names.map((name) => ` ${name} +● 1/1 ready [^\\n]*\\n`).join('');
+    const screen = await terminal.shows(new RegExp(`^ watch-e2e ● ready [^\\n]*\\n SERVICE [^\\n]*\\n${services}`));
+    expect(screen.match(/ OUTBOX /g)).toHaveLength(1);
+    await terminal.type('q');
+    await terminal.shows(/ended 0$/m);
+    await expectGivenBack(terminal, before);
+  });
+
   it('places an order with a key, and shows its trace with Enter', async () => {
     const { terminal, before } = await open();
     await terminal.type('o');

@@ -11,6 +11,7 @@ import { Screen } from './screen.ts';
  */
 const ENTER = '\u001b[?1049h\u001b[H';
 const LEAVE = '\u001b[?1049l';
+const ERASE = '\u001b[2J\u001b[H';
 
 export interface ScreenOptions {
   readonly store: Store;
@@ -45,10 +46,17 @@ export function showScreen({ store, style, stdin, stdout, onInterrupt }: ScreenO
     incrementalRendering: true,
     exitOnCtrlC: false,
   });
+  // A terminal that gets wider or narrower moves the lines that it has wrapped, so that what Ink writes over them mixes two frames.
+  const redraw = () => {
+    ink.clear();
+    stdout.write(ERASE);
+  };
+  stdout.prependListener('resize', redraw);
   const ended = ink.waitUntilExit();
   // What Ink writes at its end belongs on the second screen still.
   const leave = () => {
     process.off('exit', leave);
+    stdout.off('resize', redraw);
     ink.unmount();
     stdout.write(LEAVE);
   };
