@@ -72,6 +72,17 @@ describe('the screen', () => {
     expect(textOf(press(aModel(), 'f'), columns, rows)).not.toContain('…');
   });
 
+  it.each(sizes)('names each of four components on a line that ends within the screen of %d x %d', (columns, rows) => {
+    const { instances } = aState();
+    const state = aState({ instances: [...instances, anInstance('prometheus', { rssBytes: 78 * 2 ** 20 })] });
+    const lines = linesOf({ ...aModel(), state }, columns, rows);
+    for (const name of ['rabbitmq', 'postgres', 'toxiproxy', 'prometheus']) {
+      expect(lines.filter((line) => line.includes(`${name} `)).join('\n')).toMatch(new RegExp(`^.*\\b${name} +●`));
+    }
+    expect(lines.join('\n')).not.toContain('…');
+    expect(lines).toHaveLength(rows);
+  });
+
   it('says which size it needs where there is too little room', () => {
     expect(textOf(aModel(), 79, 24)).toContain('needs 80 columns and 24 rows; here are 79');
   });

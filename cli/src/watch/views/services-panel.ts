@@ -1,11 +1,16 @@
 import { Text } from 'ink';
 import { createElement as h, memo } from 'react';
 import type { Style } from '../../output/style.ts';
+import { widthOf } from '../../output/width.ts';
 import type { InstanceState } from '../../platform/state.ts';
 import { serviceNames } from '../../topology/services.ts';
 import type { Red } from '../model/figures.ts';
 import { worstOf } from './signs.ts';
 import { cpuText, fitLines, memoryText, msText, rateText, rowOf } from './text.ts';
+
+/** Of its lines, in columns: what the narrowest screen has. */
+const WIDTH = 80;
+const GAP = '  ';
 
 export interface ServicesProps {
   readonly instances: readonly InstanceState[];
@@ -40,9 +45,7 @@ export const ServicesPanel = memo(({ instances, red, waiting, componentRows, hei
       ]),
     ),
     ...services.map(({ name, own }) => line(name, own, { red: red[name], waiting: waiting[name] }, style)),
-    ...(componentRows
-      ? components.map(({ name, own }) => line(name, own, {}, style))
-      : [components.map(({ name, own }) => short(name, own, style)).join('')]),
+    ...(componentRows ? components.map(({ name, own }) => line(name, own, {}, style)) : [shortest(components, style)]),
   ];
   return h(Text, null, fitLines(lines, height));
 });
@@ -63,13 +66,15 @@ function line(name: string, own: readonly InstanceState[], served: Served, style
   const ready = own.filter(({ status }) => status === 'ready').length;
   const { sign, word, colour } = worstOf(own);
   const restarts = total(own, ({ restarts: count }) => count) ?? 0;
+  const isService = own[0]?.kind === 'service';
   return rowOf([
-    [` ${name}`, 10],
-    [`${sign} ${ready}/${own.length} ${word}`, 14, style[colour]],
+    // A component has one process, and may have a longer name.
+    [` ${name}`, isService ? 10 : 12],
+    isService ? [`${sign} ${ready}/${own.length} ${word}`, 14, style[colour]] : [`${sign} ${word}`, 12, style[colour]],
     [cpuText(total(own, ({ cpuPercent }) => cpuPercent)), -6],
     [memoryText(total(own, ({ rssBytes }) => rssBytes)), -8],
     [String(restarts), -9, restarts > 0 ? style.yellow : undefined],
-    ...servedCells(served, own[0]?.kind === 'service', style),
+    ...servedCells(served, isService, style),
   ]);
 }
 
@@ -85,13 +90,17 @@ function servedCells({ red, waiting }: Served, isShown: boolean, style: Style) {
   ] as const;
 }
 
-/** A component in a part of a line. */
-function short(name: string, own: readonly InstanceState[], style: Style): string {
-  const { sign, word, colour } = worstOf(own);
-  const state = word === 'ready' ? sign : `${sign} ${word}`;
-  const cpu = total(own, ({ cpuPercent }) => cpuPercent);
-  const use = cpu === undefined ? '' : ` ${cpuText(cpu)} ${memoryText(total(own, ({ rssBytes }) => rssBytes))}`;
-  return `${` ${name} `}${style[colour](state)}${use}  `;
+/** The components in one line of the panel, with their use of the machine where it has the width. */
+function shortest(components: readonly { name: string; own: readonly InstanceState[] }[], style: Style): string {
+  const parts = components.map(({ name, own }) => {
+    const { sign, word, colour } = worstOf(own);
+    const state = word === 'ready' ? sign : `${sign} ${word}`;
+    const cpu = total(own, ({ cpuPercent }) => cpuPercent);
+    const use = cpu === undefined ? '' : ` ${cpuText(cpu)} ${memoryText(total(own, ({ rssBytes }) => rssBytes))}`;
+    return { plain: ` ${name} ${state}`, painted: ` ${name} ${style[colour](state)}`, use };
+  });
+  const width = parts.reduce((sum, { plain, use }) => sum + widthOf(plain) + widthOf(use) + GAP.length, 0);
+  return parts.map(({ painted, use }) => (width > WIDTH ? painted : `${painted}${use}`)).join(GAP);
 }
 
 /** Undefined when none of them reports it. */
