@@ -94,7 +94,7 @@ export function registerRoundCommands(drill: Command, deps: CommandDeps): void {
     .requiredOption('--component <component>', 'a service, replica:NAME, database:NAME, network:EDGE; docs/drills.md')
     .requiredOption('--mechanism <mechanism>', 'stopped, frozen, slow, unreachable, ...; docs/drills.md')
     .requiredOption('--scope <scope>', 'all-orders, some-orders, one-replica, shipments-only, cancellations-only, none')
-    .option('--evidence <reference...>', 'trace:ID, log:INSTANCE, alert:NAME, order:ID or change:ID')
+    .option('--evidence <reference...>', 'trace:ID, log:INSTANCE, log:SERVICE, alert:NAME, order:ID or change:ID')
     .addHelpText('after', journaled('0, 1 (no drill is on), 2 (an unknown word or evidence, no try left), 4'))
     .addHelpText('after', vocabulary)
     .action(async (options: BlameOptions) => {

@@ -50,7 +50,7 @@ export async function findEvidence(reference: string, sources: EvidenceSources):
     throw new CliError({
       code: 'unknown_evidence',
       what: `"${reference}" names no evidence`,
-      next: 'name a trace:ID, log:INSTANCE, alert:NAME, order:ID or change:ID',
+      next: 'name a trace:ID, log:INSTANCE, log:SERVICE, alert:NAME, order:ID or change:ID',
     });
   }
   const found = await find(name, sources);
@@ -68,7 +68,7 @@ type Find = (name: string, sources: EvidenceSources) => Promise<Omit<FoundEviden
 
 const NEXT: Readonly<Record<(typeof KINDS)[number], string>> = {
   trace: 'see "shopctl order show" for the trace of an order',
-  log: 'see "shopctl logs" for the names of instances',
+  log: 'see "shopctl logs" for the names of instances and services',
   alert: 'see "shopctl alerts ls" for what fires',
   order: 'see "shopctl order list" for orders',
   change: 'see "shopctl changes" for changes',
@@ -85,11 +85,14 @@ const FINDERS: Readonly<Record<(typeof KINDS)[number], Find>> = {
     return { at: new Date(last), touches: touchedBy(spans, state().edges) };
   },
 
-  async log(instance, { project, state }) {
-    const service = state().instances.find(({ name }) => name === instance)?.service;
-    if (service === undefined) return undefined;
-    const at = await lastWrittenAt(project.logDir, instance);
-    return at && { at, touches: [service] };
+  /** Of an instance, or of the instance of a service that has written last. */
+  async log(name, { project, state }) {
+    const named = state().instances.filter(({ name: instance, service }) => instance === name || service === name);
+    const written = await Promise.all(
+      named.map(async (one) => ({ ...one, at: await lastWrittenAt(project.logDir, one.name) })),
+    );
+    const found = written.flatMap(({ service, at }) => (at === undefined ? [] : [{ at, touches: [service] }]));
+    return found.toSorted((a, b) => b.at.getTime() - a.at.getTime())[0];
   },
 
   /** One that fires is evidence of now. */
