@@ -49,6 +49,7 @@ async function aSupervisor(name = 'shop') {
   const url = 'http://127.0.0.1:9';
   const prometheus = { name: 'prometheus', service: 'prometheus', status: 'ready', url };
   const state = { status: 'ready', replicas: {}, instances: [prometheus], faults: [] };
+  const alerts: { alert: { labels: { alertname: string; severity: string } }; silencedBy: string[] }[] = [];
   const context = {
     project,
     events,
@@ -67,7 +68,7 @@ async function aSupervisor(name = 'shop') {
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
-      alerts: () => [],
+      alerts: () => alerts,
     },
     auditRecent: () => {
       audits++;
@@ -80,6 +81,7 @@ async function aSupervisor(name = 'shop') {
     events,
     shop,
     faults,
+    alerts,
     state,
     drills,
     owner: () => owner,
@@ -202,6 +204,22 @@ describe('a round does not begin', () => {
       code: 'drill_not_started',
       why: 'active: latency on orders-stock',
     });
+  });
+
+  it('while a ticket of an earlier one is open; a page may still be resolved in time', async () => {
+    const { drills, alerts } = await aSupervisor();
+    const alert = (alertname: string, severity: string) => ({
+      alert: { labels: { alertname, severity } },
+      silencedBy: [],
+    });
+    alerts.push(alert('ErrorBudgetSpent', 'ticket'), alert('ShipmentsLateBudgetBurn', 'ticket'));
+    await expect(post(drills, 'start', request)).rejects.toMatchObject({
+      code: 'drill_not_started',
+      why: 'open: ShipmentsLateBudgetBurn, which looks back for minutes',
+    });
+    alerts.splice(0, alerts.length, alert('ErrorBudgetSpent', 'ticket'), alert('OutboxStalled', 'page'));
+    expect((await post(drills, 'start', request)).ended).toBeUndefined();
+    await later(drills.end());
   });
 
   it('without alerts, or with an unknown scenario', async () => {

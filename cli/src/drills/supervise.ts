@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { ChaosExtension } from '../chaos/supervise.ts';
 import type { DeployExtension } from '../deploy/supervise.ts';
 import { CliError, messageOf } from '../errors.ts';
+import { nameOf, severityOf } from '../pager/alert.ts';
 import type { PagerExtension } from '../pager/supervise.ts';
 import { createChangeLog } from '../platform/change-log.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
@@ -77,6 +78,7 @@ export async function openDrills(context: DrillContext, createPorts = createLive
     isStarting = true;
     try {
       requireSteadyPlatform();
+      requireNoTicket();
       const held = await holdRuns(project);
       try {
         return await begin(request, held);
@@ -100,6 +102,19 @@ export async function openDrills(context: DrillContext, createPorts = createLive
       what: 'a drill begins on a platform that is ready, without a fault',
       why: faults.length > 0 ? `active: ${faults.join(', ')}` : `not ready: ${waiting.join(', ') || 'the platform'}`,
       next: faults.length > 0 ? 'end them with "shopctl chaos clear --all"' : 'see "shopctl status"',
+    });
+  }
+
+  /** A ticket looks back for long. A page is resolved while the platform has to be steady, or the round is void. */
+  function requireNoTicket(): void {
+    const tickets = pager.alerts().map(({ alert }) => ({ name: nameOf(alert), severity: severityOf(alert) }));
+    const open = tickets.filter(({ name, severity }) => severity === 'ticket' && isOfRound(name, severity));
+    if (open.length === 0) return;
+    throw new CliError({
+      code: 'drill_not_started',
+      what: 'a drill begins on a platform without a ticket',
+      why: `open: ${[...new Set(open.map(({ name }) => name))].join(', ')}, which looks back for minutes`,
+      next: 'wait until "shopctl alerts ls" shows none, or begin anew: "shopctl down --volumes", "shopctl up --with alerts"',
     });
   }
 
