@@ -109,7 +109,8 @@ export async function runTrial(options: TrialOptions): Promise<TrialRecord> {
     leaks: leaks?.found ?? [],
     ...(unreverted.length > 0 && { unreverted }),
     checks: evaluateRound({ scenario, journal: round.journal, played: seen.played, leaks, left, scenarios }),
-    isQuiet: left.length === 0 && (await pagesOf(project)).length === 0,
+    // What a void round says afterwards would be a leak in the next one.
+    isQuiet: isScore(score) && left.length === 0 && (await pagesOf(project)).length === 0,
   };
 }
 
