@@ -35,7 +35,7 @@ export const defaultLimits: SupervisionLimits = {
   maxBackoffMs: 5000,
   maxFailedStarts: 5,
   stableMs: 10_000,
-  startingProbeMs: 30,
+  startingProbeMs: 60,
   readyProbeMs: 2000,
   unreadyProbeMs: 250,
   probeTimeoutMs: 2000,

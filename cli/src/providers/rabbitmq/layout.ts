@@ -85,11 +85,13 @@ export interface ErlangApplication {
  * Applications that are not there belong to Erlang. Throws when the plugins are archives (`.ez`), as of old versions.
  */
 export async function neededApplications(plugins: string): Promise<ErlangApplication[]> {
+  // One look at the folder: one for each of 25 applications takes 50 ms of CPU.
+  const folders = await newestFirst(join(plugins, '*-[0-9]*'));
   const needed = new Map<string, ErlangApplication>();
   const open = ['rabbit'];
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
     if (needed.has(name)) continue;
-    const [folder] = await newestFirst(join(plugins, `${name}-[0-9]*`));
+    const folder = folders.find((one) => /^(.*?)-\d/.exec(basename(one))?.[1] === name);
     if (folder === undefined) continue;
     needed.set(name, { name, folder });
     open.push(...(await dependenciesOf(name, folder)));
