@@ -112,6 +112,25 @@ describe('a round', () => {
     expect(typesOf()).toContain('reveal');
   });
 
+  it('has every second in its journal also while something is injected, which a release takes some for', async () => {
+    const inject = shop.inject.bind(shop);
+    Object.assign(shop, {
+      inject: async (...given: Parameters<FakeShop['inject']>) => {
+        await timerClock.sleep(5_000, new AbortController().signal);
+        return inject(...given);
+      },
+    });
+    start('d201');
+    await pass(60);
+    round.end('aborted', 'enough');
+    await pass(15);
+    await round.done;
+    const records = journal.records();
+    const gaps = recordsOf(records, 'second').map(({ ms }, index, all) => ms - (all[index - 1]?.ms ?? 0));
+    expect(Math.max(...gaps)).toBe(1_000);
+    expect(recordsOf(records, 'injected')).toHaveLength(1);
+  });
+
   it('goes on while what was injected is measured, which is noted at its time', async () => {
     shop.witnessMs = 9_000;
     start('d201');

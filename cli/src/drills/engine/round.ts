@@ -198,11 +198,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
         await look();
         return elapsed() >= quietUntil();
       });
-      if (ended === undefined) {
-        await exemplars.begin();
-        await happenings.inject();
-        happenings.follow('injection');
-      }
+      if (ended === undefined) await injectMeanwhile();
       await eachSecond(async () => {
         await look();
         return false;
@@ -211,6 +207,21 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       finish('void', `the round could not go on: ${messageOf(error)}`);
     }
     return close();
+  }
+  /** Seconds are recorded while it is injected, which takes some where it is a release. */
+  async function injectMeanwhile(): Promise<void> {
+    let isOver = false;
+    const inject = async () => {
+      await exemplars.begin();
+      await happenings.inject();
+      happenings.follow('injection');
+    };
+    const looking = eachSecond(async () => {
+      await look();
+      return isOver;
+    });
+    const results = await Promise.allSettled([inject().finally(() => (isOver = true)), looking]);
+    for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
   /** The quiet time begins when the platform is steady. */
   const quietUntil = () => {
