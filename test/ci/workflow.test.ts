@@ -28,9 +28,9 @@ const codeOf = (file: string) => textOf(file).replaceAll(/^\s*#.*$/gm, '');
 const commandsOf = (job: string) => jobs[job]?.steps.flatMap(({ run }) => run ?? []);
 
 describe('.github/workflows/ci.yml', () => {
-  it('runs .ci/run for each change, and .ci/nightly by schedule, and no other command', () => {
+  it('runs .ci/run and .ci/drills for each change, and .ci/nightly by schedule, and no other command', () => {
     expect(Object.keys(on)).toEqual(['push', 'pull_request', 'schedule', 'workflow_dispatch']);
-    expect(Object.keys(jobs)).toEqual(['run', 'nightly']);
+    expect(Object.keys(jobs)).toEqual(['run', 'drills', 'nightly']);
     for (const job of Object.keys(jobs)) {
       expect(commandsOf(job)).toEqual([`.ci/${job}`]);
       accessSync(join(root, `.ci/${job}`), constants.X_OK);
@@ -55,10 +55,10 @@ describe('.github/workflows/ci.yml', () => {
     expect(permissions).toEqual({ contents: 'read' });
   });
 
-  it('keeps the reports that the nightly writes, also after a failure', () => {
-    const kept = jobs.nightly?.steps.find(({ uses = '' }) => uses.startsWith('actions/upload-artifact'));
+  it.each(['drills', 'nightly'])('keeps the reports that .ci/%s writes, also after a failure', (job) => {
+    const kept = jobs[job]?.steps.find(({ uses = '' }) => uses.startsWith('actions/upload-artifact'));
     expect(kept).toMatchObject({ if: 'always()', with: { path: '*-junit.xml' } });
-    const written = codeOf('.ci/nightly').match(/--junit \S+/g) ?? [];
+    const written = codeOf(`.ci/${job}`).match(/--junit \S+/g) ?? [];
     expect(written.length).toBeGreaterThan(0);
     for (const option of written) expect(option).toMatch(/-junit\.xml$/);
   });
