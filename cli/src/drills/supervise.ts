@@ -114,7 +114,7 @@ export async function openDrills(context: DrillContext, createPorts = createLive
       code: 'drill_not_started',
       what: 'a drill begins on a platform without a ticket',
       why: `open: ${[...new Set(open.map(({ name }) => name))].join(', ')}, which looks back for minutes`,
-      next: 'wait until "shopctl alerts ls" shows none, or begin anew: "shopctl down --volumes", "shopctl up --with alerts"',
+      next: 'wait until "shopctl alerts ls" shows none, or start again: "shopctl down --volumes", "shopctl up --with alerts"',
     });
   }
 
