@@ -53,19 +53,13 @@ const withoutHarness = { dropLabels: ['HARNESS'] };
 
 /**
  * In place of modules that load more than our programs use at their start. An ES module that imports `node:http` makes Node read
- * all its exports, fetch and WebSocket too; the index of undici has its own of them. Without both the start of `orders` takes 75 ms
- * of processor time less, and 6 MB of memory. `string-width` compiles its expressions when it is loaded. That and `node:http` take
+ * all its exports, fetch and WebSocket too. `string-width` compiles its expressions when it is loaded. That and `node:http` take
  * 45 ms of 165 ms of `shopctl status`.
  */
 const onDemand = {
   'node:http': "module.exports = process.getBuiltinModule('node:http');",
   'string-width': "module.exports = (...args) => require('string-width').default(...args);",
   'cli-truncate': "module.exports = (...args) => require('cli-truncate').default(...args);",
-  // As its index does, for the version that is pinned.
-  undici: `
-    const Dispatcher = require('undici/lib/dispatcher/dispatcher');
-    Object.assign(Dispatcher.prototype, require('undici/lib/api'));
-    module.exports = { Pool: require('undici/lib/dispatcher/pool') };`,
 };
 const loadedOnDemand = {
   name: 'on-demand',
@@ -77,11 +71,6 @@ const loadedOnDemand = {
     build.onLoad({ filter: /./, namespace: 'on-demand' }, ({ path }) => ({
       contents: onDemand[path],
       resolveDir: root,
-    }));
-    // Pino asks for its callers, to find the files of transports, of which we have none. For that Node reads the source map: 25 ms
-    // of the start, and 3 MB.
-    build.onLoad({ filter: /node_modules\/pino\/lib\/caller\.js$/ }, () => ({
-      contents: 'module.exports = () => [];',
     }));
   },
 };

@@ -21,10 +21,6 @@ it.each([
   // Node would read all its exports.
   expect(names).not.toContain('node:http');
   expect(names).not.toContain('http');
-  // Reads the source map.
-  expect(bundle.includes('getCallSites')).toBe(false);
-  expect(bundle.includes('node_modules/undici/lib/dispatcher/pool.js')).toBe(target !== 'cli');
-  expect(bundle.includes('node_modules/undici/lib/web/fetch/index.js')).toBe(false);
   if (target !== 'cli') return;
   // What each command loads, whatever it is.
   const textOf = new Map(files.map(({ path, text }) => [basename(path), text]));
