@@ -188,6 +188,31 @@ describe('a rolling deploy of containers, which pass no port on', () => {
     expect(serving(own)).toEqual(['built']);
   });
 
+  it('has a replica run what it ran before where its replacement is interrupted', async () => {
+    const own = aWorld(1);
+    let isBad = false;
+    const fleet: FleetControl = {
+      ...fleetOf(own),
+      async replace(service, name, release, signal) {
+        await fleetOf(own).replace(service, name, release, signal);
+        // The container of before has ended; its successor has started, and is not ready.
+        if (release !== NEW) return;
+        isBad = true;
+        await once(signal, 'abort');
+        throw signal.reason;
+      },
+    };
+    const check = async () => {
+      if (isBad) throw tripped('attempts', 'the connections of 3 calls broke');
+    };
+    const guards = { begin: async () => undefined, check, conclude: async () => undefined };
+    const clock = clockOf(own, () => new Promise(setImmediate));
+    const run = await deploy(anEngine(own, { fleet, guards, clock }), surging());
+    expect(run).toMatchObject({ state: 'rolled-back', isDirty: false });
+    expect(own.members.map(({ name }) => name)).toEqual(['orders-1']);
+    expect(serving(own)).toEqual(['built']);
+  });
+
   it('ends what was tried out with orders in flight first, and replaces nothing where they are lost', async () => {
     const own = aWorld(1);
     const ending: string[][] = [];

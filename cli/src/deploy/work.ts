@@ -26,6 +26,8 @@ export class Work {
   #like: StagedMember | undefined;
   readonly #weights: Readonly<Record<string, number>>;
   readonly #replaced: string[] = [];
+  /** One that ends before its successor starts is gone, wherever its replacement is interrupted. */
+  #interrupted: string | undefined;
   #isShifted = false;
 
   constructor(plan: WorkPlan, fleet: FleetControl) {
@@ -108,7 +110,9 @@ export class Work {
   }
 
   async replace(name: string, release: Release, signal: AbortSignal): Promise<void> {
+    if (this.isSurging) this.#interrupted = name;
     await this.#fleet.replace(this.#plan.service, name, release, signal);
+    this.#interrupted = undefined;
     this.#replaced.push(name);
   }
 
@@ -158,9 +162,10 @@ export class Work {
       const back = () => this.#fleet.weigh(service, { ...off, ...this.#weights });
       await attempt(`point all callers at ${this.old.join(', ')} again`, back);
     }
-    if (this.isSurging && this.#replaced.length > 0)
+    const changed = [...this.#replaced, ...(this.#interrupted === undefined ? [] : [this.#interrupted])];
+    if (this.isSurging && changed.length > 0)
       await attempt('start 1 of before beside the others', () => this.#surgeBack(ending));
-    for (const name of this.#replaced.toReversed()) {
+    for (const name of changed.toReversed()) {
       await attempt(`replace ${name} by what it ran before`, async () => {
         const release = await this.before?.restored();
         await this.#fleet.replace(service, name, release, ending);
