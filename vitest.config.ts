@@ -35,8 +35,14 @@ const ALONE = [
   // A platform of another user, and containers: their claims on ports ours cannot see.
   'test/e2e/{cli-user,compose,docker-*}.e2e.test.ts',
 ];
-/** Whole platforms that are replaced ten times, or wait for a drill to begin, which takes minutes: the nightly build names them. */
-const NIGHTLY = ['test/e2e/{deploy-killed,drills,schema-releases}.e2e.test.ts'];
+/**
+ * Whole platforms that are replaced ten times, that wait for a drill to begin, or on which all strategies are carried out. They take minutes: the
+ * nightly build names them.
+ */
+const NIGHTLY = [
+  'test/e2e/{deploy-killed,deploys,drills,schema-releases}.e2e.test.ts',
+  'test/e2e/docker-{deploy-killed,deploys,schema-releases}.e2e.test.ts',
+];
 
 /** A file may start two platforms, and each takes 1 GB. */
 const PLATFORMS_AT_A_TIME = Math.max(1, Math.min(4, Math.floor(totalmem() / 2 ** 31)));
@@ -119,7 +125,7 @@ export default defineConfig({
           ...wholePlatforms,
           name: 'e2e-alone',
           include: ALONE,
-          exclude: tier === 'first' ? platforms : outside,
+          exclude: tier === 'first' ? platforms : [...outside, ...(tier === undefined ? [] : NIGHTLY)],
           fileParallelism: false,
           sequence: { groupOrder: 3 },
         },

@@ -31,10 +31,16 @@ it('the first and the second tier and what the nightly build names are all test 
   ]);
   expect(all.length).toBeGreaterThan(300);
   expect([...first, ...second].toSorted()).toEqual(both.toSorted());
-  const nightly = ['deploy-killed', 'drills', 'schema-releases'].map((name) => `test/e2e/${name}.e2e.test.ts`);
-  const script = await readFile(join(cloneRoot(), '.ci/nightly'), 'utf8');
+  const textOf = (file: string) => readFile(join(cloneRoot(), file), 'utf8');
+  const fileOf = (name: string) => `test/e2e/${name}.e2e.test.ts`;
+  const nightly = ['deploy-killed', 'deploys', 'drills', 'schema-releases'].map(fileOf);
+  const script = await textOf('.ci/nightly');
   for (const file of nightly) expect(script).toContain(`vitest run --project e2e ${file}\n`);
-  expect([...both, ...nightly.map((file) => `[e2e] ${file}`)].toSorted()).toEqual(all.toSorted());
+  const inContainers = ['docker-deploy-killed', 'docker-deploys', 'docker-schema-releases'].map(fileOf);
+  const ofDocker = await textOf('.ci/docker');
+  for (const file of inContainers) expect(ofDocker).toContain(` ${file}`);
+  const named = [...nightly.map((file) => `[e2e] ${file}`), ...inContainers.map((file) => `[e2e-alone] ${file}`)];
+  expect([...both, ...named].toSorted()).toEqual(all.toSorted());
   const slow = ['audit/audit', 'load/post-run', 'providers/rabbitmq'].map(
     (one) => `[units] cli/src/${one}.integration.test.ts`,
   );
