@@ -111,7 +111,19 @@ describe('a canary', () => {
       of('canary', { at, requests: 50, slow: 10 }),
       of('stable', { at, requests: 950, slow: 48 }),
     ];
-    expect(decide(aRollout({ evidence: [...slow(1_000), ...slow(4_000)] }))[0]).toBe('rollback');
+    expect(decide(aRollout({ evidence: [1_000, 4_000, 7_000].flatMap(slow) }))[0]).toBe('rollback');
+  });
+
+  it('is not rolled back by slow requests of one moment, however many, and goes no step further', () => {
+    const slow = (at: number, canary: number, stable: number) => [
+      of('canary', { at, requests: 50, slow: canary, share: 0.5 }),
+      of('stable', { at, requests: 50, slow: stable, share: 0.5 }),
+    ];
+    // Ordinary slow ones before and after it.
+    const evidence = [...slow(1_000, 1, 2), ...slow(5_000, 48, 0), ...slow(6_000, 20, 1), ...slow(9_000, 2, 1)];
+    const [decision, ...reasons] = decide(aRollout({ evidence }));
+    expect(decision).toBe('hold');
+    expect(reasons.join()).toMatch(/slow requests: evidence [\d.]+ against the canary without those of 2s/);
   });
 
   it('is rolled back by a guard immediately, whatever the tests say, and stays so', () => {

@@ -1,5 +1,5 @@
 import { canaryRequests, type Evidence, type Tally, tally } from './evidence.ts';
-import { logExcess } from './excess.ts';
+import { logExcess, logExcessWithoutBurst } from './excess.ts';
 import type { GuardReading } from './guards.ts';
 import { type CanaryPlan, type Guard, PROMOTION_EVIDENCE, type Step } from './plan.ts';
 import type { Reason } from './reasons.ts';
@@ -82,12 +82,12 @@ export function evaluateTally(counts: Tally, circumstances: Circumstances): Verd
   return { decision, reasons, tests, canary: sumOf(counts, 'canary'), stable: sumOf(counts, 'stable') };
 
   function decide(): { readonly decision: Decision; readonly reasons: readonly Reason[] } {
-    const harm = [...tripped(circumstances.guards, plan.guards), ...worse(tests, counts)];
+    const harm = [...tripped(circumstances.guards, plan.guards), ...worse(tests, counts, plan)];
     if (harm.length > 0) return { decision: 'rollback', reasons: harm };
     const isLast = stepsBegan.length === plan.steps.length;
     const missing = [
       ...missingOfStep(step as Step, counts, circumstances),
-      ...doubts(tests, counts),
+      ...doubts(tests, counts, plan),
       ...(isLast ? missingOfPromotion(tests, circumstances) : []),
     ];
     const isOver = now - (began as number) - (circumstances.pausedMs ?? 0) >= plan.limitMs;
@@ -129,11 +129,15 @@ function tripped(readings: readonly GuardReading[], wanted: readonly Guard[]): R
 }
 
 /** Tests that condemn the canary. */
-function worse({ errors, slow }: Verdict['tests'], { badSpanMs, slowSpanMs }: Tally): Reason[] {
+function worse({ errors, slow }: Verdict['tests'], counts: Tally, plan: CanaryPlan): Reason[] {
   return [
-    ...(isReached(errors) && badSpanMs >= LEAST_SPAN_MS ? [evidenceOf('errors', errors)] : []),
-    ...(isReached(slow) && slowSpanMs >= LEAST_SPAN_MS ? [evidenceOf('slow', slow)] : []),
+    ...(isReached(errors) && counts.badSpanMs >= LEAST_SPAN_MS ? [evidenceOf('errors', errors)] : []),
+    ...(isReached(slow) && logSlowWithoutBurst(counts, plan) >= slow.logLimit ? [evidenceOf('slow', slow)] : []),
   ];
+}
+
+function logSlowWithoutBurst({ slowMoments }: Tally, { slow }: CanaryPlan): number {
+  return logExcessWithoutBurst(slowMoments, slow.tolerate, LEAST_SPAN_MS);
 }
 
 const evidenceOf = (test: 'errors' | 'slow', { logEvidence, logLimit }: TestReading): Reason => ({
@@ -144,16 +148,13 @@ const evidenceOf = (test: 'errors' | 'slow', { logEvidence, logLimit }: TestRead
 });
 
 /** Tests that would condemn the canary, if what they saw were not so short. */
-function doubts({ errors, slow }: Verdict['tests'], { badSpanMs, slowSpanMs }: Tally): Reason[] {
-  const short = (test: 'errors' | 'slow', spanMs: number): Reason => ({
-    code: 'span_short',
-    test,
-    spanMs,
-    leastMs: LEAST_SPAN_MS,
-  });
+function doubts({ errors, slow }: Verdict['tests'], counts: Tally, plan: CanaryPlan): Reason[] {
+  const leastMs = LEAST_SPAN_MS;
   return [
-    ...(isReached(errors) ? [short('errors', badSpanMs)] : []),
-    ...(isReached(slow) ? [short('slow', slowSpanMs)] : []),
+    ...(isReached(errors) ? [{ code: 'span_short', spanMs: counts.badSpanMs, leastMs } as const] : []),
+    ...(isReached(slow)
+      ? [{ code: 'one_burst', logEvidence: logSlowWithoutBurst(counts, plan), burstMs: leastMs } as const]
+      : []),
   ];
 }
 

@@ -43,14 +43,17 @@ describe('a tally', () => {
       line({ at: 3_000, bad: 2, slow: 1 }),
       line({ at: 9_000, slow: 0 }),
     ];
-    expect(tally(lines)).toMatchObject({ badSpanMs: 2_000, slowSpanMs: 0 });
+    expect(tally(lines)).toMatchObject({
+      badSpanMs: 2_000,
+      slowMoments: [{ at: 3_000, share: 0.05, canary: 1, stable: 0 }],
+    });
   });
 
   it('leaves out what was not drawn: everything, or nothing, went to the canary', () => {
     expect(tally([line({ share: 1, bad: 1 }), line({ share: 0 })])).toEqual({
       shares: [],
       badSpanMs: 0,
-      slowSpanMs: 0,
+      slowMoments: [],
     });
   });
 

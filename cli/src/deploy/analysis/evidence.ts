@@ -1,3 +1,5 @@
+import type { ArmEvents } from './excess.ts';
+
 /** What a request was drawn for: the release that is evaluated, or what it is compared with. */
 export type Arm = 'canary' | 'stable';
 
@@ -34,12 +36,19 @@ export interface ShareCounts {
   readonly stable: Counts;
 }
 
-/** The counts of a rollout, with the first and the last time at which the canary was bad, or slow. */
+/** Slow requests that were seen in one look, of one share. */
+export interface SlowMoment extends ArmEvents {
+  /** ms since 1970. */
+  readonly at: number;
+}
+
+/** The counts of a rollout, with the time between the first and the last failure of the canary, and when requests were slow. */
 export interface Tally {
   /** By rising share, so that sums do not depend on the order of lines. */
   readonly shares: readonly ShareCounts[];
   readonly badSpanMs: number;
-  readonly slowSpanMs: number;
+  /** By time, and then by share. */
+  readonly slowMoments: readonly SlowMoment[];
 }
 
 export const noCounts = (): Counts => ({ requests: 0, bad: 0, slow: 0, timed: 0 });
@@ -47,9 +56,10 @@ export const noCounts = (): Counts => ({ requests: 0, bad: 0, slow: 0, timed: 0 
 /** The order of the lines does not matter. Throws RangeError for a line that no rollout writes. */
 export function tally(evidence: readonly Evidence[]): Tally {
   const byShare = new Map<number, ShareCounts>();
+  const slowMoments = new Map<string, { -readonly [key in keyof SlowMoment]: SlowMoment[key] }>();
   for (const line of evidence) {
     check(line);
-    const { arm, share, requests, bad, slow } = line;
+    const { at, arm, share, requests, bad, slow } = line;
     if (share === 0 || share === 1) continue;
     const row = byShare.get(share) ?? { share, canary: noCounts(), stable: noCounts() };
     byShare.set(share, row);
@@ -59,12 +69,16 @@ export function tally(evidence: readonly Evidence[]): Tally {
     if (slow === null) continue;
     counts.slow += slow;
     counts.timed += requests - bad;
+    if (slow === 0) continue;
+    const moment = slowMoments.get(`${at} ${share}`) ?? { at, share, canary: 0, stable: 0 };
+    slowMoments.set(`${at} ${share}`, moment);
+    moment[arm] += slow;
   }
   const ofCanary = evidence.filter(({ arm, share }) => arm === 'canary' && share > 0 && share < 1);
   return {
     shares: [...byShare.values()].toSorted((a, b) => a.share - b.share),
     badSpanMs: spanMs(ofCanary.filter(({ bad }) => bad > 0)),
-    slowSpanMs: spanMs(ofCanary.filter(({ slow }) => slow !== null && slow > 0)),
+    slowMoments: [...slowMoments.values()].toSorted((a, b) => a.at - b.at || a.share - b.share),
   };
 }
 

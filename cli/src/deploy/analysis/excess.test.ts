@@ -1,7 +1,7 @@
 import { mulberry32 } from '@shop/kit/mulberry32.ts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type ArmEvents, logExcess, logMeanExp } from './excess.ts';
+import { type ArmEvents, logExcess, logExcessWithoutBurst, logMeanExp } from './excess.ts';
 
 const events = (canary: number, stable: number, share = 0.05): ArmEvents[] => [{ share, canary, stable }];
 
@@ -92,4 +92,29 @@ it('the mean of exponents that no number holds is their mean', () => {
   expect(logMeanExp([2_000, 2_000])).toBeCloseTo(2_000, 9);
   expect(logMeanExp([-2_000, 2_000])).toBeCloseTo(2_000 - Math.LN2, 9);
   expect(logMeanExp([Number.NEGATIVE_INFINITY])).toBe(Number.NEGATIVE_INFINITY);
+});
+
+describe('without a burst', () => {
+  const at = (second: number, canary: number, stable: number) => ({ at: second * 1_000, share: 0.5, canary, stable });
+  const burst = [at(1, 1, 1), at(5, 20, 0), at(6, 12, 0), at(9, 1, 2)];
+
+  it('the evidence is that of the other moments', () => {
+    expect(logExcess(burst, 1.25)).toBeGreaterThan(6);
+    expect(logExcessWithoutBurst(burst, 1.25, 2_000)).toBe(logExcess([at(1, 1, 1), at(9, 1, 2)], 1.25));
+  });
+
+  it('it never exceeds that of all', () => {
+    const moment = fc.record({ second: fc.nat(20), canary: fc.nat(30), stable: fc.nat(30) });
+    fc.assert(
+      fc.property(fc.array(moment, { maxLength: 12 }), (moments) => {
+        const events = moments.map(({ second, canary, stable }) => at(second, canary, stable));
+        expect(logExcessWithoutBurst(events, 1.25, 2_000)).toBeLessThanOrEqual(logExcess(events, 1.25));
+      }),
+    );
+  });
+
+  it('a canary that is slow all the time is found none the less', () => {
+    const always = Array.from({ length: 25 }, (_, second) => at(second, 4, 1));
+    expect(logExcessWithoutBurst(always, 1.25, 2_000)).toBeGreaterThan(6);
+  });
 });

@@ -23,6 +23,26 @@ export function logExcess(events: readonly ArmEvents[], tolerate: number): numbe
   return logMeanExp(RISKS.map((risk) => logLikelihoodRatio(events, tolerate, risk)));
 }
 
+/** Events of one moment, ms. */
+interface DatedEvents extends ArmEvents {
+  readonly at: number;
+}
+
+/**
+ * The same without the events of any `burstMs`, whichever of these are the strongest evidence. A process that stops for a moment makes all of its
+ * requests in flight slow together: they are many events, and one cause.
+ */
+export function logExcessWithoutBurst(events: readonly DatedEvents[], tolerate: number, burstMs: number): number {
+  const starts = [...new Set(events.map(({ at }) => at))];
+  const without = starts.map((start) =>
+    logExcess(
+      events.filter(({ at }) => at < start || at >= start + burstMs),
+      tolerate,
+    ),
+  );
+  return without.reduce((least, one) => Math.min(least, one), logExcess(events, tolerate));
+}
+
 function logLikelihoodRatio(events: readonly ArmEvents[], tolerate: number, risk: number): number {
   let sum = 0;
   for (const { share, canary, stable } of events) {

@@ -12,10 +12,10 @@ export type Reason =
     }
   | {
       readonly code: 'span_short';
-      readonly test: 'errors' | 'slow';
       readonly spanMs: number;
       readonly leastMs: number;
     }
+  | { readonly code: 'one_burst'; readonly logEvidence: number; readonly burstMs: number }
   | { readonly code: 'evidence_missing' }
   | { readonly code: 'requests_missing'; readonly have: number; readonly need: number }
   | { readonly code: 'time_missing'; readonly haveMs: number; readonly needMs: number }
@@ -32,7 +32,9 @@ export function describeReason(reason: Reason): string {
     case 'worse':
       return `${EVENTS[reason.test]}: evidence ${writePower(reason.logEvidence)} against the canary, the limit is ${writePower(reason.logLimit)}`;
     case 'span_short':
-      return `${EVENTS[reason.test]} of the canary span ${writeDuration(reason.spanMs)}, less than ${writeDuration(reason.leastMs)}: one bad moment of an instance does not decide`;
+      return `${EVENTS.errors} of the canary span ${writeDuration(reason.spanMs)}, less than ${writeDuration(reason.leastMs)}: one bad moment of an instance does not decide`;
+    case 'one_burst':
+      return `${EVENTS.slow}: evidence ${writePower(reason.logEvidence)} against the canary without those of ${writeDuration(reason.burstMs)}: one bad moment of an instance does not decide`;
     case 'evidence_missing':
       return 'outcomes have not been read for 10 s';
     case 'requests_missing':

@@ -1,5 +1,5 @@
 import { type Decision, evaluateTally } from './evaluate.ts';
-import { type Counts, noCounts, type ShareCounts } from './evidence.ts';
+import { type Counts, noCounts, type ShareCounts, type SlowMoment } from './evidence.ts';
 import { isAbove, type Level, TOTAL_WINDOW_MS } from './guards.ts';
 import type { CanaryPlan } from './plan.ts';
 import { drawBinomial, drawPoisson, type Random } from './random.ts';
@@ -40,11 +40,6 @@ export function steadyWorld(
   return { rate, truthAt: () => truth };
 }
 
-interface Second {
-  bad: number;
-  slow: number;
-}
-
 /**
  * A rollout by `plan` in `world`, second by second, with the decisions of the real one. Other guards than that on total errors hold:
  * what they see is not simulated. The requests of a second are drawn as one batch, so that a rollout costs less than a millisecond.
@@ -53,7 +48,7 @@ export function simulateRollout(plan: CanaryPlan, world: World, random: Random):
   const shares: ShareCounts[] = [];
   const stepsBegan: number[] = [];
   const bad = { first: -1, last: -1 };
-  const slow = { first: -1, last: -1 };
+  const slowMoments: SlowMoment[] = [];
   const circumstances = { plan: { ...plan, guards: [] }, guards: [], stepsBegan, isStale: false };
   const hasGuard = world.before !== undefined && plan.guards.includes('total-errors');
   const recent: Level[] = [];
@@ -65,8 +60,8 @@ export function simulateRollout(plan: CanaryPlan, world: World, random: Random):
     shares.push({ share, canary: noCounts(), stable: noCounts() });
   }
 
-  /** The requests of one second at the share in force. */
-  function serve(second: number): Second {
+  /** The requests of one second at the share in force. Failures of the canary. */
+  function serve(second: number): number {
     const { share, canary, stable } = shares.at(-1) as ShareCounts;
     const truth = world.truthAt(second, share);
     const requests = drawPoisson(random, world.rate);
@@ -76,7 +71,9 @@ export function simulateRollout(plan: CanaryPlan, world: World, random: Random):
     const atStable = draw(stable, requests - ofCanary, truth.stable, isTimed);
     const atCanary = draw(canary, ofCanary, truth.canary, isTimed);
     if (hasGuard) recent.push({ requests, bad: atStable.bad + atCanary.bad });
-    return atCanary;
+    if (atCanary.slow + atStable.slow > 0)
+      slowMoments.push({ at: second * 1_000, share, canary: atCanary.slow, stable: atStable.slow });
+    return atCanary.bad;
   }
 
   function isGuardTripped(): boolean {
@@ -86,24 +83,28 @@ export function simulateRollout(plan: CanaryPlan, world: World, random: Random):
     return isAbove(total, { before: world.before, margin: plan.margin });
   }
 
-  function draw(counts: Counts, requests: number, truth: Truth['canary'], isTimed: boolean): Second {
+  function draw(
+    counts: Counts,
+    requests: number,
+    truth: Truth['canary'],
+    isTimed: boolean,
+  ): Level & { readonly slow: number } {
     const bad = drawBinomial(random, requests, truth.bad);
     const slow = isTimed ? drawBinomial(random, requests - bad, truth.slow) : 0;
     counts.requests += requests;
     counts.bad += bad;
     counts.slow += slow;
     if (isTimed) counts.timed += requests - bad;
-    return { bad, slow };
+    return { requests, bad, slow };
   }
 
   begin(0);
   for (let second = 1; ; second += 1) {
     const seen = serve(second);
-    failed += seen.bad;
-    note(bad, seen.bad, second);
-    note(slow, seen.slow, second);
+    failed += seen;
+    note(bad, seen, second);
     if (isGuardTripped()) return { decision: 'rollback', seconds: second, failed };
-    const counts = { shares, badSpanMs: spanMs(bad), slowSpanMs: spanMs(slow) };
+    const counts = { shares, badSpanMs: spanMs(bad), slowMoments };
     const { decision } = evaluateTally(counts, { ...circumstances, now: second * 1_000 });
     if (decision === 'step') begin(second);
     else if (decision !== 'hold') return { decision, seconds: second, failed };
