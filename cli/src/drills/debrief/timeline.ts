@@ -9,6 +9,8 @@ const OUTCOMES: PageData['outcomes'] = [
   { label: 'the same after more than 1 s', tone: 'warn', glyph: 1 },
   { label: 'failed', tone: 'bad', glyph: 2 },
 ];
+/** In rounds in which an operator has shed orders. */
+const SHED: PageData['outcomes'][number] = { label: 'shed', tone: 'lost', glyph: 3 };
 
 const SAME_LOOK_MS = 3_000;
 
@@ -18,9 +20,11 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
   const endMs = records.at(-1)?.ms ?? end.ms;
   const seconds = bySecond(recordsOf(records, 'second'), endMs);
   const failures = failureSpans(records, timeline, end.ms);
+  const shed = seconds.map((one) => one?.shed ?? 0);
+  const isShed = shed.some((count) => count > 0);
   return {
     durationMs: endMs,
-    outcomes: OUTCOMES,
+    outcomes: isShed ? [...OUTCOMES, SHED] : OUTCOMES,
     orders: { placedMs: [], tookMs: [], outcome: [] },
     seconds: {
       p50: seconds.map(() => null),
@@ -29,6 +33,7 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
         seconds.map((one) => (one?.good ?? 0) - (one?.slow ?? 0)),
         seconds.map((one) => one?.slow ?? 0),
         seconds.map((one) => one?.failed ?? 0),
+        ...(isShed ? [shed] : []),
       ],
       pending: seconds.map((one) => one?.overdue ?? null),
       waiting: seconds.map((one) => one?.metric ?? null),
