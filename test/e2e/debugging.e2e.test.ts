@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createControlClient } from '../../cli/src/platform/control-client.ts';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 import type { InstanceState, PlatformState } from '../../cli/src/platform/state.ts';
 import { openShell, type Shell } from './support/cli-run.ts';
@@ -26,7 +27,8 @@ interface Up {
   readonly endpoints: readonly InstanceState[];
 }
 
-const state = async () => JSON.parse((await shell.run('status', '--json', ...PROJECT)).stdout) as PlatformState;
+/** What `status --json` prints, without a process for each look. */
+const state = (): Promise<PlatformState> => createControlClient(shell.project('debugging')).state();
 const orders = async () => (await state()).instances.filter(({ service }) => service === 'orders');
 
 it('a service waits for a debugger, stops at a breakpoint that an order reaches, and goes on', {
