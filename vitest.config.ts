@@ -51,7 +51,13 @@ const PLATFORMS_AT_A_TIME = Math.max(1, Math.min(4, Math.floor(totalmem() / 2 **
 const withoutServers = process.env.WITHOUT_SERVERS === '1' ? ['**/*.integration.test.ts'] : [];
 
 /** Longer than any wait of a test, which ends with what it waited for: `chaos-run` gives a run 60 s to begin. */
-const wholePlatforms = { testTimeout: 120_000, hookTimeout: 240_000 };
+const wholePlatforms = {
+  testTimeout: 120_000,
+  hookTimeout: 240_000,
+  // Files share processes, and with them the modules that are loaded, as those of units do.
+  setupFiles: ['test/support/shared-process.ts'],
+  isolate: false,
+};
 
 /** Files of units that share a process with others, and the modules that are loaded in it: half of the CPU time (decision 0092). */
 const shared = ['{cli/src,test}/**/*.test.ts'];
