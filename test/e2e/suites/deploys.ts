@@ -56,7 +56,7 @@ export function testDeploys(runtime: RuntimeKind): void {
     second = startOrderLoad(gatewayUrl, { rate: RATE / 2, path: '/api/v2/orders', fields: { giftWrap: true } });
     await Promise.all([load.whenPlaced(), second.whenPlaced()]);
   });
-  // Processes that are young, or a machine that does something else: that is no matter of the deploy.
+  // A deploy does not begin in an overload: its guards would see it.
   beforeEach(() =>
     eventually(
       'the platform to serve all orders',
@@ -139,7 +139,9 @@ export function testDeploys(runtime: RuntimeKind): void {
   it('a release that loses orders as it ends is not deployed, and no order of a client is lost', async () => {
     const before = await versionsOf('orders');
     const run = await withBadSources('no-drain', () => deploy(1, 'orders', '--dir', sources, '--keep', '0ms'));
-    expect(run).toMatchObject({ state: 'rolled-back', cause: { guard: 'drain' }, isDirty: false });
+    expect(run).toMatchObject({ state: 'rolled-back', isDirty: false });
+    // Whichever sees the lost orders first: who has placed them, or the connections of their callers.
+    expect(['drain', 'attempts']).toContain(run.cause?.guard);
     expect(await takeFailed()).toEqual([]);
     expect(await versionsOf('orders')).toEqual(before);
   });
