@@ -1,5 +1,6 @@
 import { mulberry32 } from '@shop/kit/mulberry32.ts';
-import { type ArmEvents, logExcess } from '../../../cli/src/deploy/analysis/excess.ts';
+import type { SlowMoment } from '../../../cli/src/deploy/analysis/evidence.ts';
+import { logExcess, logExcessWithoutBurst } from '../../../cli/src/deploy/analysis/excess.ts';
 import { drawBinomial, drawPoisson, type Random } from '../../../cli/src/deploy/analysis/random.ts';
 import { percentile } from '../../../cli/src/shared/statistics.ts';
 import { isHigher } from './kayenta.ts';
@@ -17,6 +18,8 @@ const SIGMA = 0.5;
 const Z95 = 1.6448536269514722;
 const WARM_UP = 50;
 const POINT_SECONDS = 10;
+/** One bad moment of an instance is shorter, ms. */
+const BURST_MS = 2_000;
 
 const cases = [
   { share: 0.05, factor: 1, isShaky: false },
@@ -78,26 +81,30 @@ export function slowTable(scale: Scale): Table {
 /** One of them: requests are drawn one by one, since the other rule needs their times. */
 function rollout({ share, factor, isShaky }: Case, random: Random) {
   const limit = -Math.log(ALPHA);
-  const events: { -readonly [key in keyof ArmEvents]: number } = { share, canary: 0, stable: 0 };
+  const moments: SlowMoment[] = [];
+  const all = { share, canary: 0, stable: 0 };
   const points: { canary: number[]; stable: number[] } = { canary: [], stable: [] };
   let times: { canary: number[]; stable: number[] } = { canary: [], stable: [] };
-  let [canaryRequests, seconds, first] = [0, undefined as number | undefined, undefined as number | undefined];
+  let [canaryRequests, seconds] = [0, undefined as number | undefined];
   for (let second = 1; second <= SECONDS; second += 1) {
     const swing = isShaky ? Math.log(1 + 0.5 * Math.sin((2 * Math.PI * second) / 60)) : 0;
     const isTimed = canaryRequests >= WARM_UP;
     const requests = drawPoisson(random, RATE);
     const ofCanary = drawBinomial(random, requests, share);
     canaryRequests += ofCanary;
+    const events = { canary: 0, stable: 0 };
     for (let request = 0; request < requests; request += 1) {
       const arm = request < ofCanary ? 'canary' : 'stable';
       const log = SIGMA * normal(random) + swing + (arm === 'canary' ? Math.log(factor) : 0);
       times[arm].push(log);
       if (!isTimed || log <= SIGMA * Z95) continue;
       events[arm] += 1;
-      if (arm === 'canary') first ??= second;
+      all[arm] += 1;
     }
-    const isLong = first !== undefined && second - first >= 2;
-    if (seconds === undefined && isLong && logExcess([events], TOLERATE) >= limit) seconds = second;
+    moments.push({ at: second * 1_000, share, ...events });
+    const isReached = logExcess([all], TOLERATE) >= limit;
+    if (seconds === undefined && isReached && logExcessWithoutBurst(moments, TOLERATE, BURST_MS) >= limit)
+      seconds = second;
     if (second % POINT_SECONDS !== 0) continue;
     for (const arm of ['canary', 'stable'] as const) {
       const point = percentile(times[arm], 0.95);
