@@ -16,7 +16,7 @@ export interface Served {
 }
 
 /** Longest that it may take, ms. */
-export const SWITCH_LIMIT_MS = 300;
+const SWITCH_LIMIT_MS = 300;
 
 /** When those that are left got their last order, ms after `at`; 0 where none came after it. Throws Error without any order. Pure. */
 export function lastServedMs(

@@ -7,7 +7,7 @@ import { canaryServices } from './plan-schema.ts';
 import { readPlan } from './read-plan.ts';
 
 /** Relative to the clone: the plan of a service where no other one is named. */
-export const defaultPlanOf = (service: string) => `deploy/plans/${service}.yaml`;
+const defaultPlanOf = (service: string) => `deploy/plans/${service}.yaml`;
 
 /** Relative to the clone: a plan to begin with. */
 export const EXAMPLE_PLAN = defaultPlanOf('orders');
