@@ -33,14 +33,22 @@ interface DatedEvents extends ArmEvents {
  * requests in flight slow together: they are many events, and one cause.
  */
 export function logExcessWithoutBurst(events: readonly DatedEvents[], tolerate: number, burstMs: number): number {
-  const starts = [...new Set(events.map(({ at }) => at))];
-  const without = starts.map((start) =>
-    logExcess(
-      events.filter(({ at }) => at < start || at >= start + burstMs),
-      tolerate,
-    ),
+  const byTime = events.toSorted((a, b) => a.at - b.at);
+  const ends = byTime.map(({ at }, index) => {
+    const next = byTime.findIndex((one, later) => later > index && one.at >= at + burstMs);
+    return next === -1 ? byTime.length : next;
+  });
+  // The events of a time are a difference of two sums, so that an hour of them is looked at in milliseconds.
+  const sums = RISKS.map((risk) => {
+    const until = [0];
+    for (const one of byTime) until.push((until.at(-1) ?? 0) + logLikelihoodRatio([one], tolerate, risk));
+    return until;
+  });
+  const all = sums.map((until) => until.at(-1) ?? 0);
+  const without = ends.map((end, start) =>
+    logMeanExp(sums.map((until, index) => (all[index] ?? 0) - ((until[end] ?? 0) - (until[start] ?? 0)))),
   );
-  return without.reduce((least, one) => Math.min(least, one), logExcess(events, tolerate));
+  return Math.min(logExcess(events, tolerate), ...without);
 }
 
 function logLikelihoodRatio(events: readonly ArmEvents[], tolerate: number, risk: number): number {
