@@ -34,9 +34,10 @@ interface DatedEvents extends ArmEvents {
  */
 export function logExcessWithoutBurst(events: readonly DatedEvents[], tolerate: number, burstMs: number): number {
   const byTime = events.toSorted((a, b) => a.at - b.at);
-  const ends = byTime.map(({ at }, index) => {
-    const next = byTime.findIndex((one, later) => later > index && one.at >= at + burstMs);
-    return next === -1 ? byTime.length : next;
+  let end = 0;
+  const ends = byTime.map(({ at }) => {
+    while ((byTime[end]?.at ?? Infinity) < at + burstMs) end++;
+    return end;
   });
   // The events of a time are a difference of two sums, so that an hour of them is looked at in milliseconds.
   const sums = RISKS.map((risk) => {
@@ -45,8 +46,8 @@ export function logExcessWithoutBurst(events: readonly DatedEvents[], tolerate: 
     return until;
   });
   const all = sums.map((until) => until.at(-1) ?? 0);
-  const without = ends.map((end, start) =>
-    logMeanExp(sums.map((until, index) => (all[index] ?? 0) - ((until[end] ?? 0) - (until[start] ?? 0)))),
+  const without = ends.map((after, start) =>
+    logMeanExp(sums.map((until, index) => (all[index] ?? 0) - ((until[after] ?? 0) - (until[start] ?? 0)))),
   );
   return Math.min(logExcess(events, tolerate), ...without);
 }
