@@ -217,7 +217,8 @@ describe('a round does not begin', () => {
       code: 'drill_not_started',
       why: 'open: ShipmentsLateBudgetBurn, which looks back for minutes',
     });
-    alerts.splice(0, alerts.length, alert('ErrorBudgetSpent', 'ticket'), alert('OutboxStalled', 'page'));
+    const silenced = { ...alert('ShipmentsLateBudgetBurn', 'ticket'), silencedBy: ['1'] };
+    alerts.splice(0, alerts.length, alert('ErrorBudgetSpent', 'ticket'), alert('OutboxStalled', 'page'), silenced);
     expect((await post(drills, 'start', request)).ended).toBeUndefined();
     await later(drills.end());
   });

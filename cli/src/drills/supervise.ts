@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import type { ChaosExtension } from '../chaos/supervise.ts';
 import type { DeployExtension } from '../deploy/supervise.ts';
 import { CliError, messageOf } from '../errors.ts';
-import { nameOf, severityOf } from '../pager/alert.ts';
 import type { PagerExtension } from '../pager/supervise.ts';
 import { createChangeLog } from '../platform/change-log.ts';
 import { readJson, sendJson } from '../platform/control-api.ts';
@@ -19,7 +18,7 @@ import { startRound } from './engine/round.ts';
 import type { Round, RoundResult } from './engine/round-types.ts';
 import { findScenario, readScenarios } from './format/catalog.ts';
 import { createDrillJournal, voidDrillJournal } from './journal/journal-file.ts';
-import { isOfRound } from './live/alerts-of-round.ts';
+import { isOfRound, openAlerts } from './live/alerts-of-round.ts';
 import { followChanges } from './live/follow-changes.ts';
 import { COLLEAGUE, createLivePorts } from './live/ports.ts';
 import { readOperatorState } from './live/restore.ts';
@@ -107,8 +106,7 @@ export async function openDrills(context: DrillContext, createPorts = createLive
 
   /** A ticket looks back for long. A page is resolved while the platform has to be steady, or the round is void. */
   function requireNoTicket(): void {
-    const tickets = pager.alerts().map(({ alert }) => ({ name: nameOf(alert), severity: severityOf(alert) }));
-    const open = tickets.filter(({ name, severity }) => severity === 'ticket' && isOfRound(name, severity));
+    const open = openAlerts(pager).filter(({ severity }) => severity === 'ticket');
     if (open.length === 0) return;
     throw new CliError({
       code: 'drill_not_started',

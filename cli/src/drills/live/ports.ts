@@ -3,7 +3,6 @@ import { lookAtRecent, type RecentLook } from '../../audit/recent.ts';
 import type { ChaosExtension } from '../../chaos/supervise.ts';
 import type { DeployExtension } from '../../deploy/supervise.ts';
 import { CliError, messageOf } from '../../errors.ts';
-import { nameOf, severityOf } from '../../pager/alert.ts';
 import type { Pager } from '../../pager/pager.ts';
 import type { Asked, ChangeLog } from '../../platform/change-log.ts';
 import { operatorBrokerUrl, operatorDatabaseUrls } from '../../platform/connection.ts';
@@ -19,7 +18,7 @@ import { unshippedOf } from '../../shop/shipments-table.ts';
 import { createBackend } from '../../trace/backend.ts';
 import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
 import type { DrillPorts, Injected } from '../engine/ports.ts';
-import { isOfRound } from './alerts-of-round.ts';
+import { openAlerts } from './alerts-of-round.ts';
 import { findEvidence } from './evidence.ts';
 import { placeAdmitted } from './place-admitted.ts';
 import { publishMalformed } from './publish-malformed.ts';
@@ -90,11 +89,7 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
 
     trace: async (traceId) => (await createBackend(state().telemetryUrl).trace(traceId)).spans,
 
-    firing: () =>
-      pager
-        .alerts()
-        .filter(({ alert, silencedBy }) => silencedBy.length === 0 && isOfRound(nameOf(alert), severityOf(alert)))
-        .map(({ alert }) => nameOf(alert)),
+    firing: () => openAlerts(pager).map(({ name }) => name),
 
     async inject(injection, ttlMs): Promise<Injected> {
       if (injection.type === 'message') {
