@@ -107,8 +107,9 @@ async function weigh({ current, work, host }: Rollout, change: Omit<WeightsChang
   const weights = weightsFor(change.share, work.arms(change.reason === 'promoted'));
   const percent = Number((change.share * 100).toPrecision(6));
   await host.step(`${percent} % of the requests to ${work.staged.join(', ')}`);
-  await work.weigh(weights);
+  // Before the callers read it: what they send from then on belongs to this share.
   await host.append({ kind: 'weights', ...change, weights });
+  await work.weigh(weights);
 }
 
 /** Waits until a step has what it needs. */
