@@ -109,7 +109,9 @@ async function playAll(ids: readonly string[], folder: JournaledRun, options: Op
   if (waiting.length === 0) return;
   const began = performance.now();
   const hasFaults = waiting.some((id) => trialOf(id).fault !== undefined);
-  await using place = await openPlace({ rate: journal.start.rate, hasFaults, say: (line) => output.note(line) });
+  const { rate } = journal.start;
+  const samples = join(folder.path, 'samples');
+  await using place = await openPlace({ rate, hasFaults, samples, say: (line) => output.note(line) });
   for (const id of waiting) {
     if (performance.now() - began > (options.within ?? Number.POSITIVE_INFINITY)) {
       output.note(`"npm run bench:releases -- --resume ${folder.runId}" goes on with ${id}`);

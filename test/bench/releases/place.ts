@@ -1,12 +1,14 @@
 /** A platform with two replicas of orders under load, on which releases are deployed one after the other. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type MixedLoad, startMixedLoad } from '../../../cli/src/alert-matrix/mixed-load.ts';
 import { createDeployJournal } from '../../../cli/src/deploy/journal.ts';
 import type { DeployRun } from '../../../cli/src/deploy/run.ts';
+import { samplesFolder } from '../../../cli/src/deploy/samples.ts';
 import { connectPlatform, type PlatformConnection } from '../../../cli/src/platform/connection.ts';
 import { cloneRoot, openProject, type Project } from '../../../cli/src/platform/project.ts';
 import { systemClock } from '../../../cli/src/shared/clock.ts';
@@ -42,11 +44,14 @@ export interface Place extends AsyncDisposable {
 export async function openPlace({
   rate,
   hasFaults,
+  samples,
   say,
 }: {
   readonly rate: number;
   /** Rows have faults that need failpoints. */
   readonly hasFaults: boolean;
+  /** The folder for what was seen of each canary, a file for each rollout: it explains a row that is not as it has to be. */
+  readonly samples: string;
   say(line: string): void;
 }): Promise<Place> {
   const root = cloneRoot();
@@ -68,8 +73,9 @@ export async function openPlace({
     const connection = await connectPlatform(project, env);
     await warmUp(createGatewayClient(connection.gatewayUrl), WARM_UP, new AbortController().signal);
     const call = (...args: readonly string[]) => callShopctl(shopctl, [...args, ...words], env);
+    await mkdir(samples, { recursive: true, mode: 0o700 });
     return {
-      play: (id, trial) => play(id, trial, { root, home, rate, project, connection, call }),
+      play: (id, trial) => play(id, trial, { root, home, rate, samples, project, connection, call }),
       [Symbol.asyncDispose]: () => guard[Symbol.asyncDispose](),
     };
   } catch (error) {
@@ -82,6 +88,7 @@ interface Surroundings {
   readonly root: string;
   readonly home: string;
   readonly rate: number;
+  readonly samples: string;
   readonly project: Project;
   readonly connection: PlatformConnection;
   call(...args: readonly string[]): Promise<Said>;
@@ -94,7 +101,7 @@ interface Said {
 }
 
 async function play(id: string, trial: Trial, at: Surroundings): Promise<RowRecord> {
-  const { root, home, rate, project, connection, call } = at;
+  const { root, home, rate, samples, project, connection, call } = at;
   const { service = SERVICE, strategy = 'canary', keepS = 0, fault } = trial;
   const plan = join(home, `${trial.id}.yaml`);
   await writeFile(plan, planOf(trial));
@@ -117,6 +124,9 @@ async function play(id: string, trial: Trial, at: Surroundings): Promise<RowReco
     const records = await createDeployJournal(project, () => undefined).read();
     // What follows begins with what the clone has built.
     if (done.state === 'done') await succeed(call, 'deploy', 'unpin', service);
+    const seen = `${done.id}.jsonl`;
+    if (done.canary !== undefined && existsSync(join(samplesFolder(project), seen)))
+      await copyFile(join(samplesFolder(project), seen), join(samples, `${trial.id}-${seen}`));
     const { sent, late } = load.orders.sent;
     return { type: 'row', id, startedAt, ...outcomeOf(done, records, load.orders.outcomes), sent, late };
   } finally {
