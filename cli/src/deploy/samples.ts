@@ -21,7 +21,7 @@ export interface Sample {
   readonly missing: readonly string[];
   /** The evidence after it, as logarithms. A report shows them; a verdict does not need them. */
   readonly tests: { readonly errors: number; readonly slow: number; readonly promotion: number };
-  /** Responses are slow above it, in s. Absent before the warm-up has ended. */
+  /** Responses were slow above it, in s: the limit follows the stable arm. Absent while nothing counts as slow. */
   readonly slowAboveS?: number;
 }
 

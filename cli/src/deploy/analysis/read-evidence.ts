@@ -63,14 +63,13 @@ export function evidenceBetween(
 /** The time above which a response is slow: stable's percentile in these points, in s. Undefined where too few are timed. */
 export function slowLimitS(points: Points, { service, above }: { service: string; above: number }): number | undefined {
   const totals = new Map<number, number>();
-  for (const point of points) {
-    if (!isDrawn(point, service) || point.type !== 'histogram' || point.attributes.track === 'canary') continue;
+  for (const point of stableTimes(points, service)) {
     for (const [index, count] of point.buckets.entries()) {
       const bound = point.bounds[index] ?? Number.POSITIVE_INFINITY;
       totals.set(bound, (totals.get(bound) ?? 0) + count);
     }
   }
-  const all = [...totals.values()].reduce((a, b) => a + b, 0);
+  const all = timedIn(points, { service });
   if (all < LEAST_TIMED) return undefined;
   let below = 0;
   for (const [bound, count] of [...totals].toSorted(([a], [b]) => a - b)) {
@@ -78,6 +77,17 @@ export function slowLimitS(points: Points, { service, above }: { service: string
     if (below >= above * all) return bound;
   }
   return undefined;
+}
+
+/** How many responses of the stable arm are timed in these points. */
+export function timedIn(points: Points, { service }: { service: string }): number {
+  return stableTimes(points, service).reduce((sum, { count }) => sum + count, 0);
+}
+
+function stableTimes(points: Points, service: string) {
+  return points
+    .filter((point) => point.type === 'histogram')
+    .filter((point) => isDrawn(point, service) && point.attributes.track !== 'canary');
 }
 
 /** What was timed between two reads. */

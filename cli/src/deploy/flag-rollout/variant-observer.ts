@@ -2,7 +2,8 @@ import { DEAD_LETTERS_QUEUE } from '@shop/kit/topology.ts';
 import type { MetricPoint } from '../../otlp/metric-store.ts';
 import { type GuardReading, readTotalErrors } from '../analysis/guards.ts';
 import type { CanaryPlan, Guard } from '../analysis/plan.ts';
-import { evidenceBetween, missingIn, slowLimitS, totalsOf } from '../analysis/read-evidence.ts';
+import { evidenceBetween, missingIn, totalsOf } from '../analysis/read-evidence.ts';
+import { followSlowLimit } from '../analysis/slow-limit.ts';
 import { asAttempts, FLAG_DURATIONS, FLAG_OUTCOMES } from './points.ts';
 import type { VariantObserver } from './rollout-engine.ts';
 
@@ -29,7 +30,8 @@ export async function openVariantObserver(
   const level = totalsOf(asAttempts(first, flag), flag);
   const deadLettersBefore = deadLettersIn(first);
   let before = asAttempts(first, flag);
-  let slowAboveS: number | undefined;
+  const slowLimit = followSlowLimit({ service: flag, above: plan.slow.above });
+  slowLimit.add(before);
 
   return {
     level,
@@ -38,8 +40,9 @@ export async function openVariantObserver(
       const at = now();
       const attempts = asAttempts(points, flag);
       const on = evidence.reduce((sum, { arm, requests }) => (arm === 'canary' ? sum + requests : sum), 0);
-      if (on >= plan.slow.warmUp) slowAboveS ??= slowLimitS(attempts, { service: flag, above: plan.slow.above });
+      const slowAboveS = on >= plan.slow.warmUp ? slowLimit.current() : undefined;
       const added = evidenceBetween(before, attempts, { service: flag, at, slowAboveS });
+      slowLimit.add(attempts);
       before = attempts;
       const total = readTotalErrors([...evidence, ...added], { before: level, margin: plan.margin, now: at });
       return {

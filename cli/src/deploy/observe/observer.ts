@@ -7,15 +7,8 @@ import { services } from '../../topology/services.ts';
 import type { Evidence } from '../analysis/evidence.ts';
 import { type GuardReading, type Level, readTotalErrors, TOTAL_WINDOW_MS } from '../analysis/guards.ts';
 import type { CanaryPlan } from '../analysis/plan.ts';
-import {
-  ATTEMPTS,
-  DURATIONS,
-  durationsSince,
-  evidenceBetween,
-  missingIn,
-  slowLimitS,
-  totalsOf,
-} from '../analysis/read-evidence.ts';
+import { ATTEMPTS, DURATIONS, evidenceBetween, missingIn, totalsOf } from '../analysis/read-evidence.ts';
+import { followSlowLimit } from '../analysis/slow-limit.ts';
 import type { Arms } from '../analysis/weights.ts';
 import { type AuditGuard, createAuditGuard } from './audit-look.ts';
 import { deadLettersIn, QUEUE_MESSAGES, readDeadLetters } from './dead-letters.ts';
@@ -62,7 +55,7 @@ export function createObserver(plan: CanaryPlan, deps: ObserverDeps): CanaryObse
   let atStart: Points = [];
   let before: Points | undefined;
   let requests = 0;
-  let slowAboveS: number | undefined;
+  const slowLimit = followSlowLimit({ service, above: plan.slow.above });
   let recent: readonly Evidence[] = [];
 
   async function read(): Promise<Points | string> {
@@ -73,20 +66,20 @@ export function createObserver(plan: CanaryPlan, deps: ObserverDeps): CanaryObse
     }
   }
 
-  function evidenceIn(points: Points, at: number): readonly Evidence[] {
+  function evidenceIn(points: Points, at: number, slowAboveS: number | undefined): readonly Evidence[] {
     if (before === undefined) return [];
-    if (slowAboveS === undefined && requests >= plan.slow.warmUp)
-      slowAboveS = slowLimitS(durationsSince(atStart, points), { service, above: plan.slow.above });
-    const limit = isWarm(points) ? slowAboveS : undefined;
-    const lines = evidenceBetween(before, points, { service, at, slowAboveS: limit });
+    const lines = evidenceBetween(before, points, { service, at, slowAboveS });
     requests += lines.reduce((sum, { arm, requests: count }) => sum + (arm === 'canary' ? count : 0), 0);
     recent = [...recent, ...lines].filter((line) => line.at > at - TOTAL_WINDOW_MS);
     return lines;
   }
 
   /** A process that is young is slow, whatever its release is: so is each replica that joins for a larger share. */
-  function isWarm(points: Points): boolean {
-    return arms.canary.every((name) => requestsOf(name, points) >= plan.slow.warmUp);
+  function slowAbove(points: Points): number | undefined {
+    const isWarm = [requests, ...arms.canary.map((name) => requestsOf(name, points))].every(
+      (served) => served >= plan.slow.warmUp,
+    );
+    return isWarm ? slowLimit.current() : undefined;
   }
 
   async function measure(points: Points, at: number): Promise<void> {
@@ -140,6 +133,7 @@ export function createObserver(plan: CanaryPlan, deps: ObserverDeps): CanaryObse
       if (typeof points === 'string') return;
       before = points;
       atStart = points;
+      slowLimit.add(points);
       const total = totalsOf(points, service);
       const known = totalsAtBegin;
       if (known !== undefined) level = { requests: total.requests - known.requests, bad: total.bad - known.bad };
@@ -150,7 +144,9 @@ export function createObserver(plan: CanaryPlan, deps: ObserverDeps): CanaryObse
     async look(at) {
       const points = await read();
       if (typeof points === 'string') return { evidence: [], guards: guards([], at), missing: [points] };
-      const evidence = evidenceIn(points, at);
+      const slowAboveS = slowAbove(points);
+      const evidence = evidenceIn(points, at, slowAboveS);
+      slowLimit.add(points);
       // What could not be read at the start is counted from the first look on.
       if (before === undefined) atStart = points;
       before = points;
