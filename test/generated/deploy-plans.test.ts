@@ -34,7 +34,7 @@ describe('deploy/plans/schema.json', () => {
     ['service: orders', 'service: gateway'],
     ['weight: 1,', 'weight: 100,'],
     ['limit: 10m', 'limit: 10 min'],
-    ['above: p95', 'above: p50'],
+    ['above: p90', 'above: p50'],
     ['[exit,', '[exits,'],
   ])('refuses "%s" as "%s"', (from, to) => {
     expect(validate(parse(textOf('deploy/plans/orders.yaml').replace(from, to)))).toBe(false);

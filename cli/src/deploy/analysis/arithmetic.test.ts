@@ -31,7 +31,7 @@ describe('the arithmetic of a plan', () => {
 
   it('says how soon it finds more slow responses', () => {
     const { slowOutcomes } = planArithmetic(theDefaultPlan, quick);
-    expect(slowOutcomes.map(({ slow }) => slow)).toEqual([0.075, 0.1, 0.2]);
+    expect(slowOutcomes.map(({ slow }) => slow)).toEqual([0.15, 0.2, 0.4]);
     expect(slowOutcomes.at(-1)).toMatchObject({ rolledBack: 1, medianFailed: 0 });
     expect(slowOutcomes[0]?.promoted).toBeGreaterThan(0.9);
   });

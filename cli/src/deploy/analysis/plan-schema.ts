@@ -53,7 +53,7 @@ const Analysis = closed(
     slow: defaulted(
       closed(
         {
-          above: defaulted(oneOf(['p90', 'p95', 'p99'], 'a request is slow above it', { default: 'p95' })),
+          above: defaulted(oneOf(['p90', 'p95', 'p99'], 'a request is slow above it', { default: 'p90' })),
           tolerate: tolerate(1.25),
           'warm-up': defaulted(
             Type.Integer({

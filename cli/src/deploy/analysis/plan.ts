@@ -47,7 +47,7 @@ export interface CanaryPlan {
   /** Chance that a good release is rolled back by an error, over all looks. */
   readonly errors: TestLimits;
   readonly slow: TestLimits & {
-    /** Share of stable's requests that are not slow: 0.95. */
+    /** Share of stable's requests that are not slow: 0.9. */
     readonly above: number;
     /** Requests of each of its replicas before slowness counts. */
     readonly warmUp: number;

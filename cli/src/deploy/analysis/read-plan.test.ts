@@ -48,7 +48,7 @@ describe('a plan', () => {
   it('needs no analysis: 0.8 % for errors, 0.2 % for slowness, a margin of 1 %, all guards', () => {
     expect(readPlan(valid.replace(/analysis:[\s\S]*$/, '')).plan).toMatchObject({
       errors: { alpha: 0.008, tolerate: 1 },
-      slow: { alpha: 0.002, tolerate: 1.25, above: 0.95, warmUp: 50 },
+      slow: { alpha: 0.002, tolerate: 1.25, above: 0.9, warmUp: 50 },
       margin: 0.01,
       guards,
     });
