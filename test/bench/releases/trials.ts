@@ -113,8 +113,8 @@ export const trials: readonly Trial[] = [
     edits: [failing(1)],
     foundBy: ['test E'],
     limitS: 10,
-    // 1.5 orders a second for the 2 s that failures have to span, a look, and the time until callers have read the rollback.
-    mostHit: 10,
+    // 1.5 orders a second, for 5.3 s on average: failures have to span 2 s, are seen once a second, and end with the rollback.
+    mostHit: 15,
   },
   { id: 'errors-20', title: '500 for 20 %', edits: [failing(0.2)], foundBy: ['test E'], limitS: 45, mostHit: 10 },
   { id: 'errors-5', title: '500 for 5 %', edits: [failing(0.05)], foundBy: ['test E'], limitS: 80, mostHit: 15 },
