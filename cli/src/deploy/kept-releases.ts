@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { overridesFile, readOverrides } from '../platform/overrides.ts';
 import type { Project } from '../platform/project.ts';
 import type { Release } from '../platform/release.ts';
+import { unless } from '../shared/unless.ts';
 import { createDeployJournal } from './journal.ts';
 import { releasesOf } from './release-build.ts';
 import { type DeployRun, isOver, runsIn } from './run.ts';
@@ -77,15 +78,10 @@ const isDraft = (name: string) => name.endsWith('.tmp');
 /** A build that is used again is touched. */
 async function usedMs(folder: string): Promise<number> {
   const record = ['release.json', 'image.json'].map((file) => join(folder, file)).find((file) => existsSync(file));
-  const stats = await stat(record ?? folder).catch(ifMissing);
+  const stats = await stat(record ?? folder).catch(unless('ENOENT', 'ENOTDIR'));
   return stats?.mtimeMs ?? 0;
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
-  return (await readdir(folder).catch(ifMissing)) ?? [];
-}
-
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
-  return undefined;
+  return (await readdir(folder).catch(unless('ENOENT', 'ENOTDIR'))) ?? [];
 }

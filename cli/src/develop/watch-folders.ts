@@ -1,6 +1,7 @@
 import { type FSWatcher, type WatchListener, watch } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { unless } from '../shared/unless.ts';
 
 /** Editors write a file in several steps; what follows within this time belongs to the same save, ms. */
 const QUIET_MS = 30;
@@ -58,7 +59,7 @@ export async function watchFolders({ root, folders, onSave, onProblem }: WatchFo
    * Watches a folder and those below it; calls `found` with the files in them. Does nothing for what is not a folder.
    */
   async function add(folder: string, found: (path: string) => void): Promise<void> {
-    const status = await stat(folder).catch(noFolder);
+    const status = await stat(folder).catch(unlessRemoved);
     if (!status?.isDirectory() || isOver || watchers.has(folder)) return;
     const watcher = open(folder, (event, name) => void (name !== null && changed(event, folder, name)));
     if (watcher === undefined) return;
@@ -69,7 +70,7 @@ export async function watchFolders({ root, folders, onSave, onProblem }: WatchFo
     });
     watchers.set(folder, watcher);
     // Read once it is watched: what is made in between is found here, or reported, or both.
-    const entries = await readdir(folder, { withFileTypes: true }).catch(noFolder);
+    const entries = await readdir(folder, { withFileTypes: true }).catch(unlessRemoved);
     for (const entry of entries ?? []) {
       if (isIgnored(entry.name)) continue;
       const path = join(folder, entry.name);
@@ -93,7 +94,7 @@ function open(folder: string, listener: WatchListener<string>): FSWatcher | unde
   try {
     return watch(folder, listener);
   } catch (error) {
-    return noFolder(error as NodeJS.ErrnoException);
+    return unlessRemoved(error as NodeJS.ErrnoException);
   }
 }
 
@@ -102,6 +103,4 @@ function isIgnored(name: string): boolean {
   return /^\.|~$|^node_modules$|^4913$|\.(sw[a-z]|tmp)$/.test(name);
 }
 
-function noFolder(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
-}
+const unlessRemoved = unless('ENOENT', 'ENOTDIR');

@@ -4,6 +4,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Project } from '../platform/project.ts';
 import { suggestName } from '../shared/suggest-name.ts';
+import { unless } from '../shared/unless.ts';
 
 /** Where a round keeps its journal. */
 export interface StoredRound {
@@ -22,10 +23,7 @@ export function journalOf(project: Pick<Project, 'stateDir'>, id: string): strin
 /** Every round of a project, the oldest first. */
 export async function listRounds(project: Pick<Project, 'stateDir'>): Promise<readonly StoredRound[]> {
   const folder = roundsFolder(project);
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const names = (await readdir(folder).catch(unless('ENOENT'))) ?? [];
   return names
     .toSorted()
     .map((id) => ({ id, journal: journalOf(project, id) }))

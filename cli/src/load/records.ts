@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { OrderRecord } from '../../../scenarios/lib/record.ts';
+import { unless } from '../shared/unless.ts';
 
 /** Reads a line of k6's console; undefined for one that is none of a scenario's records. */
 export function parseRecord(line: string): OrderRecord | undefined {
@@ -58,13 +59,8 @@ export function createRecordReader(file: string): RecordReader {
 }
 
 async function readFrom(file: string, offset: number): Promise<Buffer> {
-  let handle: Awaited<ReturnType<typeof open>>;
-  try {
-    handle = await open(file, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  }
+  const handle = await open(file, 'r').catch(unless('ENOENT'));
+  if (handle === undefined) return Buffer.alloc(0);
   try {
     const chunks: Buffer[] = [];
     for (let at = offset; ; ) {

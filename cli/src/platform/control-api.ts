@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { dirname } from 'node:path';
 import { CliError, toCliError } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { unless } from '../shared/unless.ts';
 import type { Asked } from './change-log.ts';
 import type { UpProgress, UpRequest } from './control-client.ts';
 import type { EventLog } from './events.ts';
@@ -33,9 +34,7 @@ export interface ControlHandlers {
 export async function startControlApi(socketPath: string, handlers: ControlHandlers): Promise<Server> {
   await makePrivateFolder(dirname(socketPath));
   // The caller holds the project's lock, so a socket that is still there belongs to no process.
-  await unlink(socketPath).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  await unlink(socketPath).catch(unless('ENOENT'));
   const server = createServer((request, response) => {
     handle(request, response, handlers).catch((error: unknown) => sendError(response, error));
   });

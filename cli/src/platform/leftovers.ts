@@ -4,6 +4,7 @@ import { listPids } from '../process/proc.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
 import { killTree } from '../process/process-tree.ts';
 import { signalProcess } from '../process/signal.ts';
+import { unless } from '../shared/unless.ts';
 
 /** A process of an earlier run. */
 export interface Leftover extends ProcessIdentity {
@@ -25,7 +26,7 @@ export function parseChildList(text: string): readonly Leftover[] {
  * processes on the list whose start time is the same (a pid may be reused), and on Linux whatever carries the mark.
  */
 export async function findLeftovers(listFile: string, mark: string | undefined): Promise<readonly Leftover[]> {
-  const listed = parseChildList(await readOrEmpty(listFile));
+  const listed = parseChildList((await readFile(listFile, 'utf8').catch(unless('ENOENT'))) ?? '');
   const alive = await Promise.all(listed.map(isAlive));
   const found = listed.filter((_, index) => alive[index]);
   const marked = mark === undefined ? [] : await findMarked(mark);
@@ -67,21 +68,8 @@ async function findMarked(mark: string): Promise<readonly Leftover[]> {
 }
 
 async function carriesMark(pid: number, mark: string): Promise<boolean> {
-  try {
-    return (await readFile(`/proc/${pid}/environ`, 'utf8')).split('\0').includes(`SHOPCTL_MARK=${mark}`);
-  } catch (error) {
-    // Other users' processes and those that have just ended are none of ours.
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EACCES' || code === 'ENOENT' || code === 'ESRCH' || code === 'EPERM') return false;
-    throw error;
-  }
-}
-
-async function readOrEmpty(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
-    throw error;
-  }
+  // Other users' processes and those that have just ended are none of ours.
+  const isNotOurs = unless('EACCES', 'ENOENT', 'ESRCH', 'EPERM');
+  const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(isNotOurs);
+  return environment?.split('\0').includes(`SHOPCTL_MARK=${mark}`) ?? false;
 }

@@ -1,5 +1,6 @@
 import { type FileHandle, open, readFile, rename, stat } from 'node:fs/promises';
 import { takeProjectLock } from '../process/project-lock.ts';
+import { unless } from '../shared/unless.ts';
 
 /** One write for all lines, so that those of two processes do not mix; synced. A line that a kill has cut off is ended first. */
 export async function appendWhole(file: string, text: string): Promise<void> {
@@ -39,12 +40,7 @@ export async function rotate(file: string, maxBytes: number): Promise<void> {
 
 /** 0 where there is none. */
 export async function sizeOf(file: string): Promise<number> {
-  try {
-    return (await stat(file)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
-    throw error;
-  }
+  return (await stat(file).catch(unless('ENOENT')))?.size ?? 0;
 }
 
 /** The lines of both parts, the oldest first. */
@@ -74,13 +70,7 @@ export async function readLines<T>(file: string, isRecord: (value: T) => boolean
 }
 
 async function readPart<T>(file: string, isRecord: (value: T) => boolean): Promise<KeptLines<T>> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { values: [], unreadable: [] };
-    throw error;
-  }
+  const text = (await readFile(file, 'utf8').catch(unless('ENOENT'))) ?? '';
   const values: T[] = [];
   const unreadable: string[] = [];
   for (const [index, line] of text.split('\n').entries()) {

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { type FileHandle, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unless } from '../shared/unless.ts';
 
 /** One line of a log, of a service (pino JSON) or a component (plain text). */
 export interface LogLine {
@@ -15,16 +16,11 @@ export interface LogLine {
 
 /** The logs of the named services or instances; all of them when none is named. */
 export async function logFiles(logDir: string, names: readonly string[]): Promise<readonly string[]> {
-  const files = (await readdir(logDir).catch(noFolder))
+  const files = ((await readdir(logDir).catch(unless('ENOENT'))) ?? [])
     .filter((name) => name.endsWith('.log'))
     .map((name) => name.slice(0, -4));
   if (names.length === 0) return files.sort();
   return files.filter((file) => names.some((name) => file === name || file.replace(/-\d+$/, '') === name)).sort();
-}
-
-function noFolder(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
 }
 
 /** Reads a growing file piece by piece; a file that got shorter was rotated and is read from its start. */
@@ -71,13 +67,8 @@ const HEAD_BYTES = 256;
 /** The end of an instance's log now; of one that is not there, its start. */
 export async function logEnd(logDir: string, instance: string): Promise<LogPosition> {
   const file = join(logDir, `${instance}.log`);
-  const bytes = await stat(file).then(({ size }) => size, sizeOfNone);
+  const bytes = (await stat(file).catch(unless('ENOENT')))?.size ?? 0;
   return { bytes, head: await headOf(file, Math.min(bytes, HEAD_BYTES)) };
-}
-
-function sizeOfNone(error: NodeJS.ErrnoException): number {
-  if (error.code === 'ENOENT') return 0;
-  throw error;
 }
 
 /**
@@ -86,14 +77,9 @@ function sizeOfNone(error: NodeJS.ErrnoException): number {
  */
 export async function lastWrittenAt(logDir: string, instance: string): Promise<Date | undefined> {
   for (const file of [`${instance}.log`, `${instance}.log.1`]) {
-    const found = await stat(join(logDir, file)).catch(noFile);
+    const found = await stat(join(logDir, file)).catch(unless('ENOENT'));
     if (found !== undefined && found.size > 0) return found.mtime;
   }
-  return undefined;
-}
-
-function noFile(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
   return undefined;
 }
 
@@ -150,7 +136,7 @@ async function readFrom(file: string, position: number): Promise<{ text: string;
 }
 
 function openIfThere(file: string): Promise<FileHandle | undefined> {
-  return open(file, 'r').catch(noFile);
+  return open(file, 'r').catch(unless('ENOENT'));
 }
 
 /** A line of JSON with a time is a record; the first ISO or PostgreSQL-like time in other lines counts as theirs. */

@@ -1,5 +1,6 @@
 import { chown, mkdir, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { unless } from '../shared/unless.ts';
 
 /** A user by its numbers. */
 export interface FileOwner {
@@ -24,9 +25,8 @@ export async function writeSharedFile(file: string, content: string): Promise<vo
 export async function shareFile(file: string, reader: FileOwner): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await giveTo(reader, dirname(file));
-  await giveTo(reader, file).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error; // Its folder alone decides about a file that is still to be written.
-  });
+  // Its folder alone decides about a file that is still to be written.
+  await giveTo(reader, file).catch(unless('ENOENT'));
 }
 
 async function giveTo({ uid, gid }: FileOwner, path: string): Promise<void> {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, open, readFile, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CliError, messageOf } from '../errors.ts';
+import { unless } from '../shared/unless.ts';
 import type { Project } from './project.ts';
 
 /** A fault that is about to be injected, and its undo. */
@@ -89,7 +90,7 @@ export async function openFaults(file: string): Promise<readonly FaultRecord[]> 
   if (!existsSync(file)) return [];
   const text = await readFile(file, 'utf8');
   if (text === '') return [];
-  const key = await readFile(keyFileOf(file)).catch(whenAbsent);
+  const key = await readFile(keyFileOf(file)).catch(unless('ENOENT'));
   const entries = parseEntries(text, file, key);
   const reverted = new Set(entries.flatMap((entry) => (entry.type === 'reverted' ? [entry.id] : [])));
   return entries.filter((entry): entry is FaultRecord => entry.type === 'fault' && !reverted.has(entry.id));
@@ -177,15 +178,11 @@ function keyFileOf(file: string): string {
 
 /** Beside the log: a start after `kill -9` opens it without a person. It keeps from a look, not from a search. */
 async function keyFor(file: string): Promise<Buffer> {
-  const known = await readFile(keyFileOf(file)).catch(whenAbsent);
+  const known = await readFile(keyFileOf(file)).catch(unless('ENOENT'));
   if (known !== undefined) return known;
   const key = randomBytes(KEY_BYTES);
   await writeFile(keyFileOf(file), key, { mode: 0o600, flush: true });
   return key;
-}
-
-function whenAbsent(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }
 
 /** What a kill has cut off must not swallow the line that comes next. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { unless } from '../shared/unless.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from './process-identity.ts';
 
 /** Held by the one supervisor of a project. */
@@ -47,13 +48,8 @@ async function linkIfFree(draft: string, file: string): Promise<boolean> {
 }
 
 async function readHolder(file: string): Promise<ProcessIdentity | undefined> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await readFile(file, 'utf8').catch(unless('ENOENT'));
+  if (text === undefined) return undefined;
   const holder = parseHolder(text);
   if (!holder) console.error(`${file} names no process, as after a power failure: it is free`);
   return holder;

@@ -1,5 +1,6 @@
 import { mkdir, open, readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unless } from '../shared/unless.ts';
 import { runProgram } from './run-program.ts';
 
 const MOUNT_LIMIT_MS = 5_000;
@@ -45,9 +46,7 @@ async function writeUntilFull(file: Awaited<ReturnType<typeof open>>, block: Buf
 /** Unmounts it and removes the folder; one that is gone is what was wanted. */
 export async function unmountQuotaFilesystem(path: string): Promise<void> {
   if ((await mountsBelow(path)).includes(path)) await runProgram('umount', [path], { timeoutMs: MOUNT_LIMIT_MS });
-  await rmdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-  });
+  await rmdir(path).catch(unless('ENOENT'));
 }
 
 /** Small file systems at or below a folder, as the kernel lists them (proc_pid_mountinfo(5)). */

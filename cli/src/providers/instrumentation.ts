@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { unless } from '../shared/unless.ts';
 import type { ComponentContext, OnProgress } from './component.ts';
 import { findOnPath } from './executables.ts';
 import { available, installable, unavailable } from './provider-checks.ts';
@@ -37,10 +38,7 @@ async function missingPackages(root: string): Promise<readonly string[]> {
   const ofRegistry = Object.entries(dependencies ?? {}).filter(([name]) => !name.startsWith('@shop/'));
   const missing = await Promise.all(
     ofRegistry.map(async ([name, version]) => {
-      const installed = await readManifest(join(root, 'node_modules', name)).catch((error: NodeJS.ErrnoException) => {
-        if (error.code === 'ENOENT') return undefined;
-        throw error;
-      });
+      const installed = await readManifest(join(root, 'node_modules', name)).catch(unless('ENOENT'));
       return installed?.version === version ? [] : [`${name} ${version}`];
     }),
   );

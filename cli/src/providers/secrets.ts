@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { link, readFile, rm } from 'node:fs/promises';
+import { unless } from '../shared/unless.ts';
 import { type BrokerUser, brokerUsers, type DatabaseName, databaseNames } from '../topology/databases.ts';
 import { writePrivateFile } from './private-file.ts';
 
@@ -81,13 +82,6 @@ function parseJson(text: string): unknown {
     // The parser's message would quote the secret text; the caller reports the file instead.
     return undefined;
   }
-}
-
-function unless(code: string) {
-  return (error: NodeJS.ErrnoException): undefined => {
-    if (error.code !== code) throw error;
-    return undefined;
-  };
 }
 
 function passwordsFor<Name extends string>(names: readonly Name[]): Record<Name, string> {

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CliError } from '../errors.ts';
 import { suggestName } from '../shared/suggest-name.ts';
+import { unless } from '../shared/unless.ts';
 import { createRunFolder, type RunFolder } from './run-folder.ts';
 
 /** A run whose journal says how far it has come, so that it can be resumed. */
@@ -28,10 +29,7 @@ export async function createJournaledRun(
 export async function findJournaledRun(parent: string, runId: string, command: string): Promise<JournaledRun> {
   const found = runIn(parent, runId);
   if (!/[/\\]/.test(runId) && existsSync(found.journal)) return found;
-  const known = await readdir(parent).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const known = (await readdir(parent).catch(unless('ENOENT'))) ?? [];
   const nearest = suggestName(runId, known);
   throw new CliError({
     code: 'unknown_run',

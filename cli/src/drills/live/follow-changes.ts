@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { messageOf } from '../../errors.ts';
 import { changeFile, type RecordedChange, readChanges } from '../../platform/change-log.ts';
 import type { Project } from '../../platform/project.ts';
+import { unless } from '../../shared/unless.ts';
 
 const LOOK_EVERY_MS = 500;
 
@@ -16,10 +17,7 @@ export function followChanges(
   let looking: Promise<void> = Promise.resolve();
 
   async function look(): Promise<void> {
-    const now = await stat(changeFile(project)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
+    const now = await stat(changeFile(project)).catch(unless('ENOENT'));
     if (now === undefined || now.size === size) return;
     size = now.size;
     const { changes } = await readChanges(project);

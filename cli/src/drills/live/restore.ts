@@ -9,6 +9,7 @@ import type { Project } from '../../platform/project.ts';
 import { writeSharedFile } from '../../platform/shared-file.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import type { ExtensionContext } from '../../platform/supervisor-extension.ts';
+import { unless } from '../../shared/unless.ts';
 
 /** What operators can have changed during a round. */
 export interface OperatorState {
@@ -101,10 +102,7 @@ function missingFrom(names: readonly string[], others: readonly string[]): reado
 }
 
 async function readFlagText(project: Project): Promise<string | undefined> {
-  return readFile(flagFile(flagFolder(project)), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  return readFile(flagFile(flagFolder(project)), 'utf8').catch(unless('ENOENT'));
 }
 
 async function writeFlagText(project: Project, text: string | undefined): Promise<void> {

@@ -12,6 +12,7 @@ import { startPlatform } from '../../platform/start-platform.ts';
 import { makeStateFolder } from '../../platform/state-folder.ts';
 import { isSupervisorRunning } from '../../platform/supervisor-process.ts';
 import { isAlive, type ProcessIdentity } from '../../process/process-identity.ts';
+import { unless } from '../../shared/unless.ts';
 import { pollFor } from '../../shared/wait-until.ts';
 import { createGatewayClient } from '../../shop/gateway-client.ts';
 import { warmUp } from '../../shop/warm-up.ts';
@@ -133,8 +134,5 @@ async function untilReaped(note: string): Promise<void> {
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  return (await readdir(folder).catch(unless('ENOENT'))) ?? [];
 }

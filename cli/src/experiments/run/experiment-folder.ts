@@ -5,6 +5,7 @@ import { CliError } from '../../errors.ts';
 import type { Project } from '../../platform/project.ts';
 import { createRunFolder, type RunFolder } from '../../report/run-folder.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
+import { unless } from '../../shared/unless.ts';
 
 /** Where an experiment keeps its journal and reports. */
 export interface ExperimentFolder extends RunFolder {
@@ -28,10 +29,7 @@ export async function createExperimentFolder(
 
 /** Every run of a project, the oldest first; one that was killed before its first record is none. */
 export async function listRuns(project: Pick<Project, 'stateDir'>): Promise<readonly ExperimentFolder[]> {
-  const names = await readdir(runsFolder(project)).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const names = (await readdir(runsFolder(project)).catch(unless('ENOENT'))) ?? [];
   return names
     .sort()
     .map((runId) => withJournal({ runId, path: join(runsFolder(project), runId) }))

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type Docker from 'dockerode';
+import { unless } from '../../shared/unless.ts';
 import { unlessStatus } from './engine.ts';
 
 /**
@@ -15,11 +16,8 @@ export async function ownProcessOf(container: Docker.Container): Promise<number 
 }
 
 async function controlGroups(pid: number): Promise<string> {
-  return readFile(`/proc/${pid}/cgroup`, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    // It has ended, or this system has no /proc.
-    if (error.code === 'ENOENT' || error.code === 'ESRCH') return '';
-    throw error;
-  });
+  // It may have ended, or this system has no /proc.
+  return (await readFile(`/proc/${pid}/cgroup`, 'utf8').catch(unless('ENOENT', 'ESRCH'))) ?? '';
 }
 
 function takesSignals(pid: number): boolean {

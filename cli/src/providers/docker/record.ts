@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { unless } from '../../shared/unless.ts';
 import type { ComponentContext } from '../component.ts';
 import { writePrivateFile } from '../private-file.ts';
 import type { EngineUrl } from './engine.ts';
@@ -29,10 +30,7 @@ export function recordFile(stateDir: string): string {
 /** What was recorded; undefined for a project that never had a container. */
 export async function readRecord(stateDir: string): Promise<DockerRecord | undefined> {
   const file = recordFile(stateDir);
-  const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const content = await readFile(file, 'utf8').catch(unless('ENOENT'));
   return content === undefined ? undefined : (JSON.parse(content) as DockerRecord);
 }
 

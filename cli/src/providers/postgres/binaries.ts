@@ -2,6 +2,7 @@ import { lstat, readFile, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { runProgram } from '../../process/run-program.ts';
+import { unless } from '../../shared/unless.ts';
 import { findOnPath, isExecutable, newestFirst } from '../executables.ts';
 
 /** A PostgreSQL server program and its initdb. */
@@ -76,11 +77,4 @@ async function inspect(bin: string): Promise<PostgresBinaries | undefined> {
   const { stdout } = await runProgram(server, ['--version'], { timeoutMs: 5_000 });
   const version = /\d+(\.\d+)?/.exec(stdout)?.[0];
   return version === undefined ? undefined : { bin, version, major: Number.parseInt(version, 10) };
-}
-
-function unless(code: string) {
-  return (error: NodeJS.ErrnoException): undefined => {
-    if (error.code !== code) throw error;
-    return undefined;
-  };
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { messageOf } from '../../errors.ts';
+import { unless } from '../../shared/unless.ts';
 import { parseRequirement, type Requirement } from '../schema/contract-migrations.ts';
 
 export interface MigrationFile {
@@ -18,7 +19,7 @@ export interface MigrationFile {
  * folder is an empty one; a file with another name, or with a requirement that cannot be read, is an error.
  */
 export async function readMigrations(folder: string): Promise<MigrationFile[]> {
-  const names = (await readdir(folder).catch(none)).filter((name) => !name.startsWith('.')).sort();
+  const names = ((await readdir(folder).catch(unless('ENOENT'))) ?? []).filter((name) => !name.startsWith('.')).sort();
   for (const name of names) {
     if (!/^\d{4}_[a-z0-9_-]+\.sql$/.test(name))
       throw new Error(`${join(folder, name)}: a migration is named NNNN_what.sql`);
@@ -40,9 +41,4 @@ function requirementIn(path: string, text: string, service: string): Requirement
   } catch (cause) {
     throw new Error(`${path}: ${messageOf(cause)}`, { cause });
   }
-}
-
-function none(error: NodeJS.ErrnoException): string[] {
-  if (error.code !== 'ENOENT') throw error;
-  return [];
 }

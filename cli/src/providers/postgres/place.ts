@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { readProcFile } from '../../process/proc.ts';
+import { unless } from '../../shared/unless.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as this user. */
 export interface RunAs {
@@ -80,12 +81,7 @@ async function removeUnusedCluster(dataDir: string): Promise<void> {
 }
 
 async function contentOf(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return readFile(file, 'utf8').catch(unless('ENOENT'));
 }
 
 /** True when every user may pass through each folder above `path`, so that another user can use what is in it. */

@@ -1,6 +1,7 @@
 import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { unless } from '../../shared/unless.ts';
 import { writePrivateFile } from '../private-file.ts';
 
 /** What Prometheus is started with, in the project's state folder. */
@@ -50,10 +51,7 @@ export function rulesOfClone(root: string): Promise<Rules> {
 
 /** The rule files in a folder; none where it is not there. */
 export async function readRules(folder: string): Promise<Rules> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error;
-    return [];
-  });
+  const names = (await readdir(folder).catch(unless('ENOENT'))) ?? [];
   const wanted = names.filter((name) => RULE_FILE.test(name)).toSorted();
   return new Map(
     await Promise.all(wanted.map(async (name) => [name, await readFile(join(folder, name), 'utf8')] as const)),
