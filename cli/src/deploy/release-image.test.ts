@@ -8,6 +8,7 @@ const imageOf = (identity: Partial<ImageIdentity> | undefined): ServiceImage => 
   sizeBytes: 1,
   user: '1000:1000',
   sources: 'a',
+  content: 'b',
   identity: identity && { subject: 'orders', build: 'production', version: '1.4.0', ...identity },
 });
 const wanted = { service: 'orders', build: 'production' } as const;

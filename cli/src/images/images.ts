@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type Docker from 'dockerode';
 import { unlessStatus } from '../providers/docker/engine.ts';
 import { type ServiceName, serviceNames } from '../topology/services.ts';
@@ -63,6 +64,8 @@ export interface ServiceImage {
   /** `uid:gid` its process runs as. */
   readonly user: string;
   readonly sources: string | undefined;
+  /** Changes with what runs in a container of it. Builds from other sources may have the same. */
+  readonly content: string;
   /** Undefined where another program than `shopctl build` made it. */
   readonly identity: ImageIdentity | undefined;
 }
@@ -73,7 +76,22 @@ export async function findImage(engine: Docker, name: string): Promise<ServiceIm
   if (!found) return undefined;
   const { Id: id, Size: sizeBytes, Config } = found;
   const labels = Config.Labels ?? {};
-  return { name, id, sizeBytes, user: Config.User, sources: labels[SOURCES_LABEL], identity: identityIn(labels) };
+  return {
+    name,
+    id,
+    sizeBytes,
+    user: Config.User,
+    sources: labels[SOURCES_LABEL],
+    content: contentOf(found),
+    identity: identityIn(labels),
+  };
+}
+
+/** A digest of the layers and of the configuration without labels: they say what it was built from, and nothing of them runs. Pure. */
+export function contentOf({ RootFS, Config }: Pick<Docker.ImageInspectInfo, 'RootFS' | 'Config'>): string {
+  const { Env, User, WorkingDir, Entrypoint, Cmd, Healthcheck } = Config;
+  const content = [RootFS.Layers, Env, User, WorkingDir, Entrypoint, Cmd, Healthcheck];
+  return createHash('sha256').update(JSON.stringify(content)).digest('hex');
 }
 
 function identityIn(labels: Readonly<Record<string, string>>): ImageIdentity | undefined {

@@ -94,7 +94,8 @@ async function releaseImage(engine: Docker, service: string, release: Release): 
 function sourceOf(image: ServiceImage, place: Place): ServiceSource {
   const { project, url } = place;
   return {
-    version: image.id,
+    // Not the id: an image that is built again after another service's version changed has another one, and the same content.
+    version: image.content,
     detail: `image ${image.name}`,
     info: (instance) => ({ container: containerName(project, instance), engine: url, image: image.id }),
     start: (instance, conditions) => start(place, instance, image, conditions),
