@@ -46,7 +46,7 @@ export async function buildImage(options: BuildImageOptions): Promise<BuiltImage
   const began = performance.now();
   const name = imageName(service, tag, build);
   const files = await sourceFiles(root, service);
-  const sources = await digestOf(root, files);
+  const sources = await digestOf(root, service, files);
   const before = await findImage(engine, name);
   const described = async (image: ServiceImage) => ({ ...image, service, ownBytes: await ownSize(engine, name) });
   if (before?.sources === sources && !force) return { ...(await described(before)), built: false, tookMs: 0 };

@@ -1,5 +1,7 @@
 // Goal: the images of all services are made in one way, and hold nothing that does not belong into an image.
 import { readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -128,8 +130,30 @@ describe('sources of an image', () => {
 
   it('have a digest of names and contents', async () => {
     const files = await sourceFiles(root, 'payments');
-    const digest = await digestOf(root, files);
-    expect(await digestOf(root, files)).toBe(digest);
-    expect(await digestOf(root, files.slice(1))).not.toBe(digest);
+    const digest = await digestOf(root, 'payments', files);
+    expect(await digestOf(root, 'payments', files)).toBe(digest);
+    expect(await digestOf(root, 'payments', files.slice(1))).not.toBe(digest);
+  });
+
+  it('are the same for another version of another service, and others for its own or for a dependency of another', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'shop-sources-'));
+    const files = ['services/orders/package.json', 'services/payments/package.json'];
+    const digestWith = async (orders: object, payments: object) => {
+      for (const [name, manifest] of Object.entries({ orders, payments })) {
+        await mkdir(join(folder, 'services', name), { recursive: true });
+        await writeFile(join(folder, 'services', name, 'package.json'), JSON.stringify(manifest));
+      }
+      return digestOf(folder, 'payments', files);
+    };
+    try {
+      const digest = await digestWith({ version: '1.0.0' }, { version: '1.0.0' });
+      expect(await digestWith({ version: '1.1.0' }, { version: '1.0.0' })).toBe(digest);
+      expect(await digestWith({ version: '1.0.0' }, { version: '1.1.0' })).not.toBe(digest);
+      expect(await digestWith({ version: '1.0.0', dependencies: { pg: '8.0.0' } }, { version: '1.0.0' })).not.toBe(
+        digest,
+      );
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });

@@ -17,14 +17,27 @@ export async function sourceFiles(root: string, subject: ImageSubject): Promise<
   return [...new Set(files)].sort();
 }
 
-/** Changes with the name and content of any of the files. */
-export async function digestOf(root: string, files: readonly string[]): Promise<string> {
+/**
+ * Changes with the name and content of any of the files. The version of another workspace is left out: npm reads its manifest, and
+ * nothing of it is in the image.
+ */
+export async function digestOf(root: string, subject: ImageSubject, files: readonly string[]): Promise<string> {
   const digest = createHash('sha256');
   for (const file of files) {
-    const content = await readFile(join(root, file));
+    const text = await readFile(join(root, file));
+    const content = isOfAnother(file, subject) ? withoutVersion(text.toString('utf8')) : text;
     digest.update(`${file}\0${content.length}\0`).update(content);
   }
   return digest.digest('hex').slice(0, 16);
+}
+
+function isOfAnother(file: string, subject: ImageSubject): boolean {
+  return file !== `services/${subject}/package.json` && /^services\/[^/]+\/package\.json$/.test(file);
+}
+
+function withoutVersion(manifest: string): string {
+  const { version: _, ...rest } = JSON.parse(manifest) as { version?: string };
+  return JSON.stringify(rest);
 }
 
 async function filesBelow(root: string, folder: string): Promise<readonly string[]> {
