@@ -493,8 +493,10 @@ export class Platform {
   async unstage(service: string, names: readonly string[], limitMs?: number): Promise<void> {
     await this.#exclusively(async () => {
       const present = names.filter((name) => this.#instances.has(name));
-      await this.#leave(present);
-      await this.#stop(present, limitMs);
+      await this.#leave(present.filter((name) => !this.#isHeld(name)));
+      // What a held one has in flight names its track: it ends with that, and its callers turn to others meanwhile.
+      for (const name of present) this.#routing.leave(name);
+      await Promise.all([this.#routing.publish(), this.#stop(present, limitMs)]);
       const units = present.map((name) => (this.#instances.get(name) as Instance).unit);
       const before = this.#wanted();
       const members = this.#membersOf(service).filter(({ number }) => !names.includes(instanceName(service, number)));
@@ -512,6 +514,10 @@ export class Platform {
       this.#overrides = overrides;
       this.#onChange();
     });
+  }
+
+  #isHeld(name: string): boolean {
+    return this.#routing.stateOf(name)?.weight === 0;
   }
 
   async #leave(names: readonly string[]): Promise<void> {

@@ -47,6 +47,19 @@ describe('what is announced to callers', () => {
     expect(edges['gateway-orders']).toMatchObject([{ instance: 'orders-1', state: 'draining' }]);
   });
 
+  it('leaves out a replica that drains and is held: requests that name its track would go on to reach it', () => {
+    const held = new Map([['orders-2', { track: 'canary', weight: 0 } as const]]);
+    const instancesOf = (draining: readonly string[], all = routes) =>
+      upstreamsOf(all, { ...usual, shares: held, draining: new Set(draining) }).edges['gateway-orders']?.map(
+        ({ instance }) => instance,
+      );
+    expect(instancesOf([])).toEqual(['orders-1', 'orders-2']);
+    expect(instancesOf(['orders-2'])).toEqual(['orders-1']);
+    // A consumer reads there that it is to take no messages.
+    const deliveries = routes.map((route) => ({ ...route, isDelivery: true as const }));
+    expect(instancesOf(['orders-2'], deliveries)).toEqual(['orders-1', 'orders-2']);
+  });
+
   it('leads past the proxy on an edge that is rerouted, and on no other', () => {
     const { edges } = upstreamsOf(routes, { ...usual, isOnStandby: (edge) => edge === 'orders-db' });
     expect(edges['orders-db']).toMatchObject([{ address: '127.0.0.1:5432' }]);

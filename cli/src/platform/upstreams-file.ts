@@ -56,10 +56,13 @@ export interface Share {
 export function upstreamsOf(routes: readonly Route[], routing: Routing): Upstreams {
   const { joining, draining, isOnStandby, shares = new Map<string, Share>() } = routing;
   const isHeld = (instance: string) => shares.get(instance)?.weight === 0;
-  const shown = routes.filter(
+  const shown = routes.filter(({ instance, isDelivery }) => {
+    if (instance === undefined) return true;
     // One that is to take no messages has to read it before it could take any.
-    ({ instance, isDelivery }) => instance === undefined || !joining.has(instance) || (isDelivery && isHeld(instance)),
-  );
+    if (isDelivery && isHeld(instance)) return true;
+    // Requests that name its track would go on to reach one that drains.
+    return !joining.has(instance) && !(draining.has(instance) && isHeld(instance));
+  });
   const entries = [...Map.groupBy(shown, ({ edge }) => edge)].map(([edge, all]): [string, readonly Upstream[]] => [
     edge,
     all.map(({ instance, primary, standby }) => ({
