@@ -38,12 +38,14 @@ it('a service waits for a debugger, stops at a breakpoint that an order reaches,
     ...['up', 'gateway', '--direct', '--replicas', 'orders=2', '--inspect', 'orders', '--wait-timeout', '1', '--json'],
     ...PROJECT,
   );
-  const seen = async () =>
-    up.child.exitCode === null ? (await shell.run('status', ...PROJECT)).stderr : await up.ended;
+  const { child } = up;
+  const seen = async () => (await shell.run('status', ...PROJECT)).stderr;
   const waiting = await eventually(
     'both instances of orders to wait for a debugger',
     { withinMs: START_MS, seen },
     async () => {
+      // Nothing is to be waited for.
+      if (child.exitCode !== null || child.signalCode !== null) return up.ended;
       const found = await orders();
       const wait = found.filter(({ reason = '' }) => reason.includes('waits for a debugger'));
       // Longer than readiness may take.
@@ -51,7 +53,8 @@ it('a service waits for a debugger, stops at a breakpoint that an order reaches,
       return wait.length === 2 && isLate && wait;
     },
   );
-  expect(up.child.exitCode).toBe(null);
+  if ('code' in waiting) return expect.fail(`up has ended with ${waiting.code}: ${waiting.stderr}`);
+  expect(child.exitCode).toBe(null);
   expect(waiting.map(({ restarts, crashes }) => [restarts, crashes])).toEqual([
     [0, 0],
     [0, 0],

@@ -119,23 +119,45 @@ function ordersOfAllAges(): LedgerOrder[] {
   return ages.flatMap((times) => kinds.map((kind) => anOrder(kind, times)));
 }
 
-function permutations<T>(all: readonly T[]): T[][] {
-  if (all.length <= 1) return [[...all]];
-  return all.flatMap((one) => permutations(all.filter((other) => other !== one)).map((rest) => [one, ...rest]));
-}
+const byService: readonly (readonly TableName[])[] = [
+  ['outbox', 'orders'],
+  ['payments'],
+  ['reservations'],
+  ['inbox', 'shipments'],
+];
 
-const byService = [['outbox', 'orders'], ['payments'], ['reservations'], ['inbox', 'shipments']] as const;
+/** Every order in which the services can do what each of them does in its own order. */
+function interleavings<T>(lists: readonly (readonly T[])[]): T[][] {
+  const open = lists.filter((list) => list.length > 0);
+  if (open.length === 0) return [[]];
+  return open.flatMap((list) => {
+    const rest = open.map((other) => (other === list ? list.slice(1) : other));
+    return interleavings(rest).map((later) => [list[0] as T, ...later]);
+  });
+}
 
 describe('retention', () => {
   it('leaves a ledger that balances after every step, in whichever order services delete', async () => {
-    for (const order of permutations(byService)) {
+    // No service reaches the rows of another one: what is left depends on which steps were done, not on their order.
+    const audited = new Set<string>();
+    for (const order of interleavings(byService)) {
+      const steps = order.map((name, index) => ({
+        name,
+        done: order
+          .slice(0, index + 1)
+          .toSorted()
+          .join(),
+      }));
+      if (steps.every(({ done }) => audited.has(done))) continue;
       await ledger.reset();
       await ledger.place(ordersOfAllAges());
-      for (const name of order.flat()) {
+      for (const { name, done } of steps) {
         await purgeBatch(name);
-        await expectBalance();
+        if (!audited.has(done)) await expectBalance();
+        audited.add(done);
       }
     }
+    expect(audited.size).toBe(3 * 2 * 2 * 3 - 1);
   }, 180_000);
 
   it('deletes what is older than it is kept, and nothing else', async () => {
