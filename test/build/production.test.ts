@@ -14,18 +14,29 @@ import { harnessCodeIn, harnessCodeOf } from '../support/harness-code.ts';
  * them. The same search of the harness builds finds each of them, so that it cannot pass because it looks for the wrong names.
  */
 interface Build {
-  bundleText(target: string): Promise<string>;
+  bundleTexts(targets: readonly string[]): Promise<readonly string[]>;
   serviceTargetName(service: string, build: 'production' | 'harness'): string;
 }
-const { bundleText: build, serviceTargetName } = (await import(
+const { bundleTexts, serviceTargetName } = (await import(
   pathToFileURL(join(cloneRoot(), 'scripts/build.mjs')).href
 )) as Build;
 
-const built = new Map<string, Promise<string>>();
-/** Builds a target once. */
-function bundleText(target: string): Promise<string> {
-  const text = built.get(target) ?? build(target);
-  built.set(target, text);
+const production = (service: string) => serviceTargetName(service, 'production');
+const harness = (service: string) => serviceTargetName(service, 'harness');
+/** What images hold beside services. */
+const others = ['telemetry', 'migrate'];
+
+let built: ReadonlyMap<string, string>;
+beforeAll(async () => {
+  // Together: what services share is read once.
+  const targets = [...serviceNames.map(production), ...Object.keys(failpoints).map(harness), ...others];
+  const texts = await bundleTexts(targets);
+  built = new Map(targets.map((target, index) => [target, texts[index] ?? '']));
+});
+
+function bundleText(target: string): string {
+  const text = built.get(target);
+  if (text === undefined) throw new Error(`${target} was not built`);
   return text;
 }
 
@@ -35,13 +46,13 @@ describe.each(serviceNames)('%s', (service) => {
   it('knows the version of its package.json', async () => {
     const manifest = join(cloneRoot(), 'services', service, 'package.json');
     const { version } = JSON.parse(await readFile(manifest, 'utf8')) as { version: string };
-    const text = await bundleText(serviceTargetName(service, 'production'));
+    const text = bundleText(production(service));
     expect(text).not.toContain('SERVICE_VERSION');
     expect(text).toContain(`builtVersion="${version}"`);
   });
 
-  it('has no failpoint and no seeded bug in a production build', async () => {
-    const text = await bundleText(serviceTargetName(service, 'production'));
+  it('has no failpoint and no seeded bug in a production build', () => {
+    const text = bundleText(production(service));
     expect(harnessCodeIn(text)).toEqual([]);
     // Each stands in the sentence that refuses it, and nowhere else.
     for (const variable of variables) expect(text.split(variable), variable).toHaveLength(2);
@@ -49,14 +60,14 @@ describe.each(serviceNames)('%s', (service) => {
 });
 
 describe.each(Object.keys(failpoints))('%s', (service) => {
-  it('has all of them in a harness build', async () => {
-    const text = await bundleText(serviceTargetName(service, 'harness'));
+  it('has all of them in a harness build', () => {
+    const text = bundleText(harness(service));
     expect(harnessCodeIn(text)).toEqual(expect.arrayContaining([...harnessCodeOf(service)]));
   });
 });
 
-it.each(['telemetry', 'migrate'])('%s, which images hold too, has none of it', async (target) => {
-  expect(harnessCodeIn(await bundleText(target))).toEqual([]);
+it.each(others)('%s, which images hold too, has none of it', (target) => {
+  expect(harnessCodeIn(bundleText(target))).toEqual([]);
 });
 
 describe('a service in a production build', () => {
@@ -66,7 +77,7 @@ describe('a service in a production build', () => {
     // Below the clone, where it finds its packages.
     folder = await mkdtemp(join(cloneRoot(), 'node_modules', '.production-'));
     file = join(folder, 'catalog.mjs');
-    await writeFile(file, await bundleText(serviceTargetName('catalog', 'production')));
+    await writeFile(file, bundleText(production('catalog')));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
