@@ -119,7 +119,7 @@ async function violationsOf(
     },
     async [Symbol.asyncDispose]() {},
   };
-  await using ledger = await openLedger({ databaseUrls, databases }, openSnapshot);
+  await using ledger = await openLedger({ databaseUrls, databases, openSnapshot });
   const invariants = [terminal, moneyMatches, stockMatches, outboxMatches, shipmentsMatch, inboxMatches];
   const clock = { at: ledger.at, settledAt: undefined };
   const results = await checkOrders(invariants, ledger.facts({}), { clock, missing: ledger.missing });

@@ -38,14 +38,15 @@ export interface Ledger extends AsyncDisposable {
 const ORPHAN_BATCH_SIZE = 1_000;
 
 /** What a ledger is read from. */
-export type LedgerSource = Pick<AuditTarget, 'databaseUrls' | 'databases'>;
+export type LedgerSource = Pick<AuditTarget, 'databaseUrls' | 'databases' | 'openSnapshot'>;
 
 /**
  * Opens the ledger. No snapshot holds two databases, so what follows is looked at before what it follows from. A shipment follows
  * from a Confirmed order, and that from a reservation, a charge and the catalog's prices. Whatever is in one snapshot is explained
  * by a later one (decision 0129). What may still come after the time `at` is not late in any of them.
  */
-export async function openLedger(target: LedgerSource, openOne = openSnapshot): Promise<Ledger> {
+export async function openLedger(target: LedgerSource): Promise<Ledger> {
+  const { openSnapshot: openOne = openSnapshot } = target;
   const missing = new Map<DatabaseName, string>();
   const snapshots = new Map<DatabaseName, Snapshot>();
   const open = async (database: DatabaseName) => {

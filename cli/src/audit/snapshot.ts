@@ -42,13 +42,18 @@ export async function openSnapshot(url: string): Promise<Snapshot> {
   const close = () => closeConnection(client, socket);
   try {
     await client.connect();
-    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    // The snapshot is taken by the first statement, not by BEGIN.
-    await client.query('SELECT 1');
+    return await beginSnapshot(client, close);
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** A snapshot over a connection, which `close` ends or gives back. */
+export async function beginSnapshot(client: Client, close: () => Promise<void>): Promise<Snapshot> {
+  await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+  // The snapshot is taken by the first statement, not by BEGIN.
+  await client.query('SELECT 1');
   let last: Promise<unknown> = Promise.resolve();
   return {
     query(statement, values = []) {

@@ -6,11 +6,14 @@ import type { DatabaseName } from '../topology/databases.ts';
 import { createBackend, type MetricSource } from '../trace/backend.ts';
 import type { CleanFacts } from './invariants/clean.ts';
 import { readClean } from './read-clean.ts';
+import type { Snapshot } from './snapshot.ts';
 
 /** What is audited. Each part may fail alone, which makes what rests on it unknown. */
 export interface AuditTarget extends AsyncDisposable {
   /** URLs of a role that reads all; they hold passwords. */
   readonly databaseUrls: Readonly<Record<DatabaseName, string>>;
+  /** Opens a database by its URL, at one moment; default: over a new connection. */
+  readonly openSnapshot?: (url: string) => Promise<Snapshot>;
   /** For single statements outside of a snapshot. */
   readonly databases: ShopDatabases;
   /** Rejects when the broker cannot be asked. */
