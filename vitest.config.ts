@@ -60,13 +60,18 @@ const wholePlatforms = {
 };
 
 /** Files of units that share a process with others, and the modules that are loaded in it: half of the CPU time (decision 0092). */
-const shared = ['{cli/src,test}/**/*.test.ts'];
+const shared = ['{kit,instrumentation,services/*,cli}/src/**/*.test.ts', 'test/**/*.test.ts'];
 /**
- * Those that have a process each. Services and their kit register tracers, meters and a context manager for their whole
- * process; the others replace modules.
+ * Those that have a process each: they register tracers, meters or a context manager for it, replace modules, or have fake timers for
+ * code whose libraries keep timers for their process (decision 0146).
  */
 const isolated = [
-  '{kit,instrumentation,services/*}/src/**/*.test.ts',
+  '{instrumentation/src,kit/src/spans,kit/src/telemetry}/**/*.test.ts',
+  'kit/src/{attempt-metrics,database.integration,flag-outcomes,release,replica-picker,resilience}.test.ts',
+  'kit/src/{retention,tracing,wanted-track}.test.ts',
+  'services/orders/src/{ownership,place-order,publisher,relay,saga-runner}.test.ts',
+  'services/orders/src/saga/**/*.test.ts',
+  'services/stock/src/app.test.ts',
   'cli/src/{deploy/flag-rollout/supervise,verify/checks/platform-checks}.test.ts',
 ];
 const outside = ['**/node_modules/**'];

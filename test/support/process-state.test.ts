@@ -1,3 +1,4 @@
+import { publishLogSink } from '@shop/kit/telemetry/log-sink.ts';
 import { afterEach, expect, it, vi } from 'vitest';
 import { changesOf, processState } from './process-state.ts';
 
@@ -35,4 +36,12 @@ it('has timers that are still fake, an exit code and a listener', () => {
     'fake timers: "false" became "true"',
     expect.stringContaining('listeners of unhandledRejection: '),
   ]);
+});
+
+it('has what the kit keeps for its process', () => {
+  publishLogSink(() => undefined);
+  const changes = changesOf(before, processState());
+  publishLogSink(undefined);
+  expect(changes).toEqual(['shop.log-sink: nothing became "() => undefined"']);
+  expect(changesOf(before, processState())).toEqual([]);
 });

@@ -3,6 +3,8 @@ import { vi } from 'vitest';
 
 /** Where `@opentelemetry/api` keeps the tracers, meters, propagator and context manager of a process. */
 const OPENTELEMETRY = Symbol.for('opentelemetry.js.api.1');
+/** What the kit keeps for its whole process, where a preload that is another bundle finds it too. */
+const KITS_OWN = /^shop\./;
 /** Set for each file by Vitest and `temporary-folder.ts`. */
 const OF_EACH_FILE = /^(TMPDIR|VITEST_.*)$/;
 
@@ -15,10 +17,14 @@ export type ProcessState = Readonly<Record<string, string>>;
 export function processState(): ProcessState {
   const variables = Object.entries(process.env).filter(([name]) => !OF_EACH_FILE.test(name));
   const listeners = LISTENED.map((name) => [`listeners of ${name}`, String(process.listenerCount(name))]);
+  const ofKit = Object.getOwnPropertySymbols(globalThis)
+    .filter(({ description = '' }) => KITS_OWN.test(description))
+    .map((key) => [String(key.description), String((globalThis as Record<symbol, unknown>)[key])]);
   const globals = (globalThis as { [OPENTELEMETRY]?: object })[OPENTELEMETRY] ?? {};
   return {
     ...Object.fromEntries(variables.map(([name, value]) => [`variable ${name}`, String(value)])),
     ...Object.fromEntries(listeners),
+    ...Object.fromEntries(ofKit.filter(([, value]) => value !== 'undefined')),
     'working folder': process.cwd(),
     'exit code': String(process.exitCode),
     'fake timers': String(vi.isFakeTimers()),
