@@ -61,15 +61,22 @@ export function createHealth(checks: Readonly<Record<string, Check>>): Health {
 }
 
 async function run(name: string, check: Check): Promise<DependencyHealth> {
-  const signal = AbortSignal.timeout(CHECK_TIMEOUT_MS);
+  // AbortSignal.timeout makes an error with its stack when its time is over, also where the response came long before.
+  const limit = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(new Error(`no response in ${CHECK_TIMEOUT_MS} ms`)), { once: true });
+    timer = setTimeout(() => {
+      reject(new Error(`no response in ${CHECK_TIMEOUT_MS} ms`));
+      limit.abort();
+    }, CHECK_TIMEOUT_MS);
   });
   try {
-    await Promise.race([check(signal), late]);
+    await Promise.race([check(limit.signal), late]);
     return { name, status: 'up' };
   } catch (error) {
     return { name, status: 'down', reason: reasonOf(error) };
+  } finally {
+    clearTimeout(timer);
   }
 }
 
