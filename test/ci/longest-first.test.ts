@@ -8,13 +8,14 @@ import { LongestFirst, longest } from './longest-first.ts';
 
 const folder = join(cloneRoot(), 'test/e2e');
 
-function file(project: string, groupOrder: number, name: string): TestSpecification {
-  const config = { isolate: true, sequence: { groupOrder } };
+function file(project: string, groupOrder: number, name: string, isolate = true): TestSpecification {
+  const config = { isolate, sequence: { groupOrder } };
   return { moduleId: join(folder, name), project: { name: project, config } } as unknown as TestSpecification;
 }
 
+const context = { cache: { getTestSpecificationResult: () => undefined } } as unknown as Vitest;
+
 it('begins each project with its longest files, then has the others in the order of Vitest', async () => {
-  const context = { cache: { getTestSpecificationResult: () => undefined } } as unknown as Vitest;
   const order = await new LongestFirst(context).sort([
     file('alone', 2, 'load.e2e.test.ts'),
     file('e2e', 1, 'cli-readme.e2e.test.ts'),
@@ -29,6 +30,15 @@ it('begins each project with its longest files, then has the others in the order
     'e2e cli-readme',
     'alone load',
   ]);
+});
+
+it('begins with the files that have a process each, so that the others keep theirs', async () => {
+  const order = await new LongestFirst(context).sort([
+    file('e2e', 2, 'tutorial.e2e.test.ts', false),
+    file('units', 1, 'watch.e2e.test.ts', false),
+    file('units-isolated', 1, 'isolation.e2e.test.ts', true),
+  ]);
+  expect(order.map(({ project }) => project.name)).toEqual(['units-isolated', 'units', 'e2e']);
 });
 
 it('names files that there are', () => {

@@ -11,6 +11,8 @@ export const longest = [
   'test/deploy/policy.test.ts',
   'cli/src/providers/rabbitmq.integration.test.ts',
   'cli/src/main.test.ts',
+  'services/orders/src/saga/simulation.test.ts',
+  'cli/src/verify/checks/platform-checks.test.ts',
   'test/retention/retention.integration.test.ts',
   'cli/src/load/post-run.integration.test.ts',
   ...[
@@ -39,11 +41,19 @@ export const longest = [
   ].map((name) => `test/e2e/${name}.e2e.test.ts`),
 ];
 
-/** Vitest's order, but for these files, which each project begins with. */
+/**
+ * Vitest's order, but for these files, which each project begins with. Of projects that run side by side, the one whose files have a
+ * process each begins. Between files that share one, such a file would end it.
+ */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const byProject = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-    return [...byProject.values()].flatMap((ofProject) => {
+    const place = ([one]: TestSpecification[]) => {
+      const { isolate, sequence } = (one as TestSpecification).project.config;
+      return 2 * sequence.groupOrder + (isolate ? 0 : 1);
+    };
+    const projects = [...byProject.values()].toSorted((one, other) => place(one) - place(other));
+    return projects.flatMap((ofProject) => {
       const isOf = ({ moduleId }: TestSpecification, path: string) => moduleId.endsWith(`/${path}`);
       const first = longest.flatMap((path) => ofProject.filter((file) => isOf(file, path)));
       return [...first, ...ofProject.filter((file) => !first.includes(file))];
