@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 
 const LIMIT_MS = 120_000;
@@ -18,14 +18,19 @@ const committer = {
 };
 let folder: string;
 let clone: string;
+/** The commit that was cloned. */
+let head: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'shop-release-'));
   clone = join(folder, 'clone');
   await succeed('git', ['clone', '--quiet', '--no-hardlinks', '--no-tags', cloneRoot(), clone], folder);
   await symlink(join(cloneRoot(), 'node_modules'), join(clone, 'node_modules'));
+  head = (await run('git', ['rev-parse', 'HEAD'], clone)).said.trim();
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+/** As it was cloned. */
+afterEach(() => succeed('git', ['reset', '--quiet', '--hard', head], clone));
 
 function run(command: string, args: readonly string[], cwd: string): Promise<{ code: number; said: string }> {
   return new Promise((resolve, reject) => {
@@ -46,8 +51,7 @@ async function succeed(command: string, args: readonly string[], cwd: string): P
 
 /** The clone's HEAD as release 0.1.0, and since then one more migration of catalog. */
 async function migratedSince(sql: string): Promise<void> {
-  const { said } = await run('git', ['rev-parse', 'HEAD'], clone);
-  await record([{ version: '0.1.0', commit: said.trim(), date: '2026-11-22' }]);
+  await record([{ version: '0.1.0', commit: head, date: '2026-11-22' }]);
   await writeFile(join(clone, 'migrations/catalog/0099_next.sql'), `${sql};\n`);
   await succeed('git', ['add', 'migrations'], clone);
   await succeed('git', ['commit', '--quiet', '-m', 'Migration'], clone);
