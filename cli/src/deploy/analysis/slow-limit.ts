@@ -13,8 +13,8 @@ export interface SlowLimit {
 }
 
 /**
- * The percentile of the latest responses of the stable arm. It is known before the responses that it is compared with, so that each of
- * them is as likely to be above it in either arm, whatever the limit is: test S holds for any limit that looks only back.
+ * The percentile of the latest responses of the stable arm. It is known before the responses that it is compared with. So each of
+ * them is as likely to be above it in either arm, whatever the limit is. Test S holds for any limit that looks only back.
  */
 export function followSlowLimit(of: { readonly service: string; readonly above: number }): SlowLimit {
   /** The oldest first: where the latest responses begin. */
