@@ -9,7 +9,7 @@ export interface Frozen extends AsyncDisposable {
 
 /**
  * Pauses a process and its descendants (a PostgreSQL backend is in a separate group, so a signal to the group is not
- * enough). Resolves when the kernel says that all of them are stopped.
+ * enough). Resolves when the kernel says that all of them are stopped, and rejects where the process itself is gone.
  */
 export async function freeze(pid: number): Promise<Frozen> {
   const stopped = new Set<number>();
@@ -20,7 +20,8 @@ export async function freeze(pid: number): Promise<Frozen> {
       signal(one, 'SIGSTOP');
       stopped.add(one);
     }
-    return all.every((one) => stopped.has(one) && ['T', undefined].includes(processState(one)?.state));
+    const isStopped = processState(pid)?.state === 'T';
+    return isStopped && all.every((one) => stopped.has(one) && ['T', undefined].includes(processState(one)?.state));
   });
   const thaw = () => {
     for (const one of stopped) signal(one, 'SIGCONT');
