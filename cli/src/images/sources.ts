@@ -18,7 +18,7 @@ export async function sourceFiles(root: string, subject: ImageSubject): Promise<
 }
 
 /**
- * Changes with the name and content of any of the files. The version of another workspace is left out: npm reads its manifest, and
+ * Changes with the name and content of any of the files. The version of another service is left out: npm reads its manifest, and
  * nothing of it is in the image.
  */
 export async function digestOf(root: string, subject: ImageSubject, files: readonly string[]): Promise<string> {

@@ -1,6 +1,5 @@
 /** A platform with two replicas of orders under load, on which releases are deployed one after the other. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +12,7 @@ import { connectPlatform, type PlatformConnection } from '../../../cli/src/platf
 import { cloneRoot, openProject, type Project } from '../../../cli/src/platform/project.ts';
 import { systemClock } from '../../../cli/src/shared/clock.ts';
 import { startOpenLoop } from '../../../cli/src/shared/open-loop.ts';
+import { unless } from '../../../cli/src/shared/unless.ts';
 import { pollFor } from '../../../cli/src/shared/wait-until.ts';
 import { createGatewayClient } from '../../../cli/src/shop/gateway-client.ts';
 import { warmUp } from '../../../cli/src/shop/warm-up.ts';
@@ -125,8 +125,9 @@ async function play(id: string, trial: Trial, at: Surroundings): Promise<RowReco
     // What follows begins with what the clone has built.
     if (done.state === 'done') await succeed(call, 'deploy', 'unpin', service);
     const seen = `${done.id}.jsonl`;
-    if (done.canary !== undefined && existsSync(join(samplesFolder(project), seen)))
-      await copyFile(join(samplesFolder(project), seen), join(samples, `${trial.id}-${seen}`));
+    // One that got no share was not seen.
+    const copied = copyFile(join(samplesFolder(project), seen), join(samples, `${trial.id}-${seen}`));
+    await copied.catch(unless('ENOENT'));
     const { sent, late } = load.orders.sent;
     return { type: 'row', id, startedAt, ...outcomeOf(done, records, load.orders.outcomes), sent, late };
   } finally {

@@ -17,15 +17,19 @@ export interface SlowLimit {
  * them is as likely to be above it in either arm, whatever the limit is. Test S holds for any limit that looks only back.
  */
 export function followSlowLimit(of: { readonly service: string; readonly above: number }): SlowLimit {
-  /** The oldest first: where the latest responses begin. */
-  let seen: readonly (readonly MetricPoint[])[] = [];
+  let before: readonly MetricPoint[] | undefined;
+  /** What each look added, the oldest first. Looks that added nothing are left out: a rollout may wait for days. */
+  let looks: readonly (readonly MetricPoint[])[] = [];
   let limit: number | undefined;
   return {
     add(points) {
       const timed = points.filter(({ name }) => name === DURATIONS);
-      const begin = seen.findLastIndex((before) => timedIn(durationsSince(before, timed), of) >= LATEST);
-      seen = [...seen.slice(Math.max(0, begin)), timed];
-      limit = slowLimitS(durationsSince(seen[0] ?? [], timed), of) ?? limit;
+      const added = before === undefined ? [] : durationsSince(before, timed);
+      before = timed;
+      if (timedIn(added, of) === 0) return;
+      looks = [...looks, added];
+      while (timedIn(looks.slice(1).flat(), of) >= LATEST) looks = looks.slice(1);
+      limit = slowLimitS(looks.flat(), of) ?? limit;
     },
     current: () => limit,
   };
