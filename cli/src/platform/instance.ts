@@ -263,16 +263,12 @@ export class Instance {
 
   /** No problem when it serves and is set up. */
   async #look(signal: AbortSignal, needsSetUp: boolean): Promise<{ problem?: string; inSetUp: boolean }> {
-    // AbortSignal.timeout makes an error with its stack when its time is over, also where the response came long before.
-    const limit = new AbortController();
-    const timer = setTimeout(() => limit.abort(), this.#limits.probeTimeoutMs);
+    const limit = AbortSignal.timeout(this.#limits.probeTimeoutMs);
     try {
-      await this.unit.probe(AbortSignal.any([signal, limit.signal]));
+      await this.unit.probe(AbortSignal.any([signal, limit]));
     } catch (error) {
-      const problem = limit.signal.aborted ? `no response in ${this.#limits.probeTimeoutMs} ms` : messageOf(error);
+      const problem = limit.aborted ? `no response in ${this.#limits.probeTimeoutMs} ms` : messageOf(error);
       return { problem, inSetUp: false };
-    } finally {
-      clearTimeout(timer);
     }
     try {
       if (needsSetUp) await this.unit.setUp?.();
