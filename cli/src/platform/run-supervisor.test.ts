@@ -5,10 +5,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseUpstreams } from '@shop/kit/upstreams.ts';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bundleCli, type CliBundle } from '../../../test/support/cli-bundle.ts';
+import { type Guard, guardMark, startGuard } from '../../../test/support/guard.ts';
 import type { CommandDeps } from '../command-context.ts';
 import type { CliError } from '../errors.ts';
 import { createOutput } from '../output/output.ts';
@@ -31,17 +32,25 @@ const everything: UpRequest = { services: [], replicas: {}, providers: {}, waitT
 const asked: Asked = { by: { user: 'anna', source: 'command line' }, reason: 'drill' };
 
 let program: CliBundle;
+let folder: string;
+/** A supervisor survives the process that started it, so nothing else ends it where the tests are killed. */
+let guard: Guard | undefined;
 beforeAll(async () => {
   program = await bundleCli('cli/src/platform/testing/fake-supervisor.ts');
+  folder = await mkdtemp(join(tmpdir(), 'shopctl-test-'));
+  guard = startGuard(folder, ['rm', '-rf', dirname(program.file)]);
 });
-afterAll(() => program?.[Symbol.asyncDispose]());
+afterAll(async () => {
+  await program?.[Symbol.asyncDispose]();
+  await guard?.[Symbol.asyncDispose]();
+});
 
 let home: string;
 let project: Project;
 let written: string;
 
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'shopctl-test-'));
+  home = await mkdtemp(join(folder, 'home-'));
   project = openProject('fake', cloneRoot(), { SHOPCTL_HOME: home });
 });
 
@@ -64,6 +73,7 @@ async function start(services: Record<string, unknown>, env: NodeJS.ProcessEnv =
     project,
     env: {
       ...process.env,
+      ...guardMark(folder),
       SHOPCTL_HOME: home,
       SHOPCTL_FAKE: JSON.stringify(services),
       ...program.env,
@@ -877,7 +887,13 @@ describe('supervisor', { timeout: 30_000 }, () => {
 
   it('leaves no socket when it is asked to end as soon as its socket is there', async () => {
     const supervisor = spawn(process.execPath, [program.file, 'fake'], {
-      env: { ...process.env, SHOPCTL_HOME: home, SHOPCTL_FAKE: '{}', SHOPCTL_FAKE_END: 'SIGTERM' },
+      env: {
+        ...process.env,
+        ...guardMark(folder),
+        SHOPCTL_HOME: home,
+        SHOPCTL_FAKE: '{}',
+        SHOPCTL_FAKE_END: 'SIGTERM',
+      },
       stdio: 'ignore',
     });
     expect(await once(supervisor, 'exit')).toEqual([0, null]);

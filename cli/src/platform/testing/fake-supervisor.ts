@@ -125,7 +125,12 @@ await runSupervisor({
               spawnProcess({
                 command: process.execPath,
                 args: [join(project.root, 'cli/src/platform/testing/fake-service.cjs')],
-                env: { PORT: instance.env.INSTANCE_PORT ?? String(main), SHOPCTL_MARK: registry.mark, ...env },
+                env: {
+                  PORT: instance.env.INSTANCE_PORT ?? String(main),
+                  SHOPCTL_MARK: registry.mark,
+                  SHOPCTL_GUARD: process.env.SHOPCTL_GUARD ?? '',
+                  ...env,
+                },
                 cwd: project.stateDir,
                 logFile,
                 exitsWithParent: true,
