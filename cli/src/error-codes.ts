@@ -74,6 +74,11 @@ export const errorCodes = {
     meaning: 'a [drill](drills.md) is on, which has the faults of the platform for itself',
     action: 'end it with `shopctl drill abort`',
   },
+  drill_not_begun: {
+    exitCode: failed,
+    meaning: 'the platform of a [drill](drills.md) has to serve for 10 s before anything can be over',
+    action: 'repeat it once `shopctl drill status` says that you are on call',
+  },
   drill_not_started: {
     exitCode: failed,
     meaning: 'a [drill](drills.md) cannot begin on this platform now: a fault is active, or it is not ready',

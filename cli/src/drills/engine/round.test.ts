@@ -154,6 +154,18 @@ describe('a round', () => {
     expect(await score()).toMatchObject({ points: 100, ended: 'all-clear' });
   });
 
+  it.each([
+    ['fixed', () => round.fixed('ada')],
+    ['an all-clear', () => round.allClear('ada')],
+  ])('that has not begun is not ended by %s', async (_what, act) => {
+    start('d201');
+    await pass(5);
+    expect(act).toThrow(expect.objectContaining({ code: 'drill_not_begun' }));
+    await pass(55);
+    expect(round.status().phase).toBe('on-call');
+    expect(shop.faults.size).toBe(1);
+  });
+
   it('goes on when customers are not served after fixed', async () => {
     start('d201');
     await pass(60);

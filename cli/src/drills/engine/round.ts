@@ -91,6 +91,16 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
     if (ended !== undefined)
       throw new CliError({ code: 'no_drill', what: 'the round is over', next: 'see "shopctl drill score"' });
   };
+  const requireBegun = () => {
+    requireOpen();
+    if (phase !== 'starting') return;
+    throw new CliError({
+      code: 'drill_not_begun',
+      what: 'the round has not begun: nothing can be over yet',
+      why: `the platform has to serve for ${STEADY_MS / 1000} s first`,
+      next: 'see "shopctl drill status"',
+    });
+  };
   const noticed = () =>
     noticedBy(journal.records(), scenario.symptom.of === 'metric' ? scenario.symptom.above : undefined);
 
@@ -278,13 +288,13 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       return hint;
     },
     fixed(by) {
-      requireOpen();
+      requireBegun();
       journal.write({ type: 'fixed', by });
       fixedAt = elapsed();
       phase = 'checking';
     },
     allClear(by) {
-      requireOpen();
+      requireBegun();
       journal.write({ type: 'all-clear', by });
       finish('all-clear', 'nothing is wrong, says the trainee');
     },

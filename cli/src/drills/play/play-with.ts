@@ -50,7 +50,7 @@ export function playWith(options: PlayWithOptions): Promise<PlayedRound> {
           operator,
           clock: systemClock,
           env,
-          pages: () => pagesOf(project),
+          pages: async () => ((await client.status()).phase === 'starting' ? [] : pagesOf(project)),
           signal: until,
           say,
         });

@@ -11,7 +11,7 @@ export interface PlaySession {
   readonly operator: Operator;
   readonly clock: RunClock;
   readonly env: NodeJS.ProcessEnv;
-  /** Names of the pages and tickets that fire. */
+  /** Names of the pages and tickets that fire; none before the round has begun. */
   pages(): Promise<readonly string[]>;
   /** Aborts when the round is over, or the command is interrupted. */
   readonly signal: AbortSignal;
