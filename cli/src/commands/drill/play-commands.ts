@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type CommandDeps, effects, withCommonOptions } from '../../command-context.ts';
 import { parseCount, parsePlatforms, parsePositive } from '../option-values.ts';
 import { parseLine } from '../reason.ts';
-import { parseLimit, withRoundOptions } from './round-commands.ts';
+import { limitOption, withRoundOptions } from './round-commands.ts';
 import type { DrillBenchOptions } from './run-drill-bench.ts';
 import type { DrillPlayOptions } from './run-drill-play.ts';
 
@@ -40,7 +40,7 @@ export function registerPlayCommands(drill: Command, deps: CommandDeps): void {
     )
     .option('--rounds <count>', 'of each player and scenario', parsePositive, 1)
     .option('--seed <seed>', 'the same seed is the same rounds', parseLine, '1')
-    .option('--limit <duration>', 'of each round; solutions get 8m at least', parseLimit, 240_000)
+    .addOption(limitOption('of each round; solutions get 8m at least', 240_000))
     .option('--pass <points>', 'exit with 1 where the agent has fewer points in the mean', parseCount)
     .option('--platforms <count>', 'work on N platforms concurrently (default: by memory and cores)', parsePlatforms)
     .option('--resume <run>', 'go on with a run: rounds without points are played')

@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandDeps, type CommonOptions, effects, withCommonOptions } from '../../command-context.ts';
 import { mechanisms, plainComponents, scopes } from '../../drills/format/vocabulary.ts';
+import { writeDuration } from '../../shared/duration.ts';
 import { parseDuration } from '../option-values.ts';
 import { parseLine } from '../reason.ts';
 import type { ActOptions, BlameOptions, HintOptions } from './run-drill-act.ts';
@@ -175,7 +176,7 @@ function vocabulary({ command }: { readonly command: Command }): string {
 export function withRoundOptions(command: Command): Command {
   return command
     .option('--level <level>', 'what it trains; see "shopctl drill levels"', parseLevel, 1)
-    .option('--limit <duration>', 'the round ends after this time: 15m', parseLimit, 900_000)
+    .addOption(limitOption('the round ends after this time', 900_000))
     .option('--no-hints', 'without hints')
     .option('--as <name>', 'who is on call (default: the user)', parseLine)
     .option('--seed <seed>', 'the same seed is the same round; it does not count then', parseLine)
@@ -202,7 +203,14 @@ function parseLevel(text: string): number {
 
 const [SHORTEST_MS, LONGEST_MS] = [120_000, 3_600_000];
 
-export function parseLimit(text: string): number {
+/** `--limit`, ms; two minutes to one hour. */
+export function limitOption(description: string, defaultMs: number): Option {
+  return new Option('--limit <duration>', description)
+    .argParser(parseLimit)
+    .default(defaultMs, writeDuration(defaultMs));
+}
+
+function parseLimit(text: string): number {
   const ms = parseDuration(text);
   if (ms < SHORTEST_MS || ms > LONGEST_MS) throw new InvalidArgumentError('expected 2m to 1h');
   return ms;
