@@ -49,7 +49,7 @@ export interface Round {
       { readonly type: 'page' | 'ack' | 'declare' | 'note' | 'update' | 'action' | 'look' | 'peek' }
     >,
   ): void;
-  /** Throws CliError (2) where an evidence does not exist or is older than the symptom, or there is no try left. */
+  /** Throws CliError (2) where an evidence does not exist, or there is no try left. */
   blame(blame: Blame, by: string): Promise<void>;
   /** The next hint, without giving it; undefined when there is no other. */
   nextHint(): Hint | undefined;

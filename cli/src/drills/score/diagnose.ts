@@ -15,7 +15,8 @@ interface Missing {
 const { points: OF, component: COMPONENT, adjacent, mechanism: MECHANISM, family, scope: SCOPE } = rubric.diagnose;
 
 /** What was named of each truth, at best; two independent failures count half each. */
-export function scoreDiagnosis({ records, scenario, symptom, end }: Round): Part {
+export function scoreDiagnosis(round: Round): Part {
+  const { records, scenario, end } = round;
   const part = createPart('diagnose', OF);
   const blames = recordsOf(records, 'blame').slice(0, rubric.diagnose.tries);
   if (blames.length === 0) {
@@ -27,10 +28,10 @@ export function scoreDiagnosis({ records, scenario, symptom, end }: Round): Part
     for (const { points, reason } of missing)
       part.lose(points / best.length, `${reason}: ${nameOf(truth)}`, [blame.seq]);
   }
-  const symptomMs = symptom?.second.ms ?? 0;
-  const unproved = best.filter(({ truth, blame }) => !hasEvidence(blame, truth, symptomMs));
+  const shownMs = firstShownMs(round);
+  const unproved = best.filter(({ truth, blame }) => !hasEvidence(blame, truth, shownMs));
   if (unproved.length > 0) {
-    const reason = 'no evidence after the symptom is about the component';
+    const reason = 'no evidence from after its first sign is about the component';
     part.lose(
       part.left() - rubric.diagnose.withoutEvidence,
       reason,
@@ -93,10 +94,18 @@ function isWrong({ component }: Blame, { truths }: Scenario): boolean {
   );
 }
 
-function hasEvidence({ evidence }: Blame, { component }: ScenarioTruth, symptomMs: number): boolean {
+/** When the failure could be seen first: in the second of the symptom, or by a page that came before customers noticed. */
+function firstShownMs({ noticed, symptom, clocks }: Round): number {
+  if (symptom === undefined) return 0;
+  // A second has what happened since the one before it.
+  const began = noticed[noticed.indexOf(symptom) - 1]?.second.ms ?? 0;
+  return Math.min(Math.max(began, clocks.injectedMs ?? 0), clocks.pageMs ?? Infinity);
+}
+
+function hasEvidence({ evidence }: Blame, { component }: ScenarioTruth, shownMs: number): boolean {
   const places = placesOf(component);
   return evidence.some(
     ({ happenedMs, touches }) =>
-      happenedMs >= symptomMs && (places.length === 0 || touches.some((one) => places.includes(one))),
+      happenedMs >= shownMs && (places.length === 0 || touches.some((one) => places.includes(one))),
   );
 }

@@ -132,6 +132,24 @@ describe('rubric v1', () => {
       expect(pointsOf(scored(happenings)).diagnose).toBe(points);
     });
 
+    it.each<[string, number, number]>([
+      ['35 with evidence from the second in which customers noticed', 49_200, 35],
+      ['25 with evidence from before that second', 48_900, 25],
+    ])('%s', (_, happenedMs, points) => {
+      const evidence = [{ reference: 'trace:1', happenedMs, touches: ['payments'] }];
+      expect(pointsOf(scored([blame(60, { evidence })], { ...CURED, failing: [[50, 92]] })).diagnose).toBe(points);
+    });
+
+    it.each<[string, number, number]>([
+      ['35 with a page that came before customers noticed', 40, 35],
+      ['25 with a page from before the failure', 29, 25],
+    ])('%s', (_, second, points) => {
+      const page: Happening = [second, { type: 'page', alert: 'OrdersErrorBudgetBurn', state: 'firing' }];
+      const evidence = [{ reference: 'alert:OrdersErrorBudgetBurn', happenedMs: 41_000, touches: ['payments'] }];
+      const happenings = [page, blame(41, { evidence })];
+      expect(pointsOf(scored(happenings, { ...CURED, failing: [[50, 92]] })).diagnose).toBe(points);
+    });
+
     it('of two independent failures, half for each', () => {
       const scenario = findScenario(scenarios, 'd501');
       const shipping = blame(70, {
