@@ -287,6 +287,15 @@ describe('a round', () => {
       /not steady within 60 s: OutboxStalled/,
     ],
     [
+      'an alert has ended too late',
+      () => {
+        shop.alerts = ['OutboxStalled'];
+        setTimeout(() => Object.assign(shop, { alerts: [] }), 55_000);
+      },
+      61,
+      /not steady within 60 s: OutboxStalled/,
+    ],
+    [
       'the injection fails',
       () => Object.assign(shop, { inject: () => Promise.reject(new Error('no proxy')) }),
       60,

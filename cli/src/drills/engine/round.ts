@@ -137,14 +137,17 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
 
   async function steady(): Promise<void> {
     let since = clock.now();
+    let why: string | undefined;
     await eachSecond(() => {
-      const isQuiet = ports.firing().length === 0 && noticed().at(-1)?.outside === undefined;
-      if (!isQuiet) since = clock.now();
-      if (clock.now() - since >= STEADY_MS) return true;
-      if (elapsed() > STEADY_LIMIT_MS) {
-        const why = noticed().at(-1)?.outside ?? ports.firing().join(', ');
-        finish('void', `the platform was not steady within ${STEADY_LIMIT_MS / 1000} s: ${why}`);
+      const [page] = ports.firing();
+      const disturbed = noticed().at(-1)?.outside ?? page;
+      if (disturbed !== undefined) {
+        since = clock.now();
+        why = disturbed;
       }
+      if (clock.now() - since >= STEADY_MS) return true;
+      if (elapsed() > STEADY_LIMIT_MS)
+        finish('void', `the platform was not steady within ${STEADY_LIMIT_MS / 1000} s: ${why}`);
       return false;
     });
     if (ended !== undefined) return;
