@@ -29,10 +29,10 @@ const LOOKS: Readonly<Record<PlaceholderName, Look>> = {
       (all) => all.find(isWithTrace),
       () => undefined, // Rejects again below, where there is no log line either.
     );
-    if (failed !== undefined) return [failed.traceId as string];
+    if (failed !== undefined) return storedTrace(operator, failed.traceId as string);
     const lines = await documents<LogLine>(operator, ['logs', 'gateway', 'orders', '--since', '30s']);
     const line = lines.findLast(({ level, trace_id }) => TROUBLE.includes(level ?? '') && trace_id !== undefined);
-    if (line?.trace_id !== undefined) return [line.trace_id];
+    if (line?.trace_id !== undefined) return storedTrace(operator, line.trace_id);
     await orders;
     return [];
   },
@@ -40,7 +40,7 @@ const LOOKS: Readonly<Record<PlaceholderName, Look>> = {
   async slowest(operator) {
     const decided = (await ordersOf(operator)).filter(({ decidedAt, traceId }) => decidedAt !== null && traceId);
     const [slowest] = decided.slice(0, NEWEST).toSorted((a, b) => tookMs(b) - tookMs(a));
-    return slowest === undefined ? [] : [slowest.traceId as string];
+    return slowest === undefined ? [] : storedTrace(operator, slowest.traceId as string);
   },
 
   deploy: (operator) => lastChange(operator, 'deploy'),
@@ -78,6 +78,11 @@ interface Order {
 interface LogLine {
   readonly level?: string;
   readonly trace_id?: string;
+}
+
+/** Orders and log lines are there sooner than the spans of their traces. */
+async function storedTrace(operator: Operator, id: string): Promise<readonly string[]> {
+  return (await operator.run(['trace', 'show', id])).exitCode === 0 ? [id] : [];
 }
 
 interface Session {

@@ -126,6 +126,19 @@ it('takes the trace of a log line, where no failed order was stored', async () =
   expect(ran.at(-1)).toBe('drill blame --evidence trace:cc');
 });
 
+it('waits for the spans of that trace', async () => {
+  const outputs: Record<string, unknown> = {
+    'order list': [],
+    'logs gateway': { level: 'warn', trace_id: 'cc' },
+    'trace show cc': new Error('unknown trace'),
+  };
+  const { operator, ran } = anOperator(outputs);
+  setTimeout(() => Object.assign(outputs, { 'trace show cc': {} }), 5_000);
+  const done = await played(['drill blame --evidence trace:@failed'], portsOf(operator));
+  expect(ran.at(-1)).toBe('drill blame --evidence trace:cc');
+  expect(done.map(({ tookMs, problem }) => [tookMs, problem])).toEqual([[5_000, undefined]]);
+});
+
 it('takes it as well where the database does not respond, and says so where there is none', async () => {
   const { operator, ran } = anOperator({
     'order list': new Error('no database'),
