@@ -45,6 +45,10 @@ it.each([
   ['a fault and its target in two records', '{"kind":"latency"}\n{"edge":"orders-payments"}'],
   ['the component', '{"name":"toxiproxy","status":"ready"}'],
   ['what an operation ended', '{"kind":"ops","target":"orders-payments","from":"latency","to":"none"}'],
+  [
+    'the record of an operation',
+    '{"type":"action","change":"ops","target":"orders-payments","from":"latency","to":"none"}',
+  ],
   ['the event of an operation', '{"type":"operation.done","subject":"orders-payments","message":"latency: none"}'],
   ['a list of seeded bugs without any', '{"failpoints":true,"seededBugs":[]}'],
 ])('is not %s', (_what, text) => {

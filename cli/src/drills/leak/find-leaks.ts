@@ -78,8 +78,8 @@ function faultsIn(surface: string, text: string, { inject }: Scenario): readonly
   });
 }
 
-/** A change of `shopctl ops`, and its event. Nothing that injects writes one. */
-const OF_AN_OPERATION = /"kind": ?"ops"|"type": ?"operation\.done"/;
+/** A change of `shopctl ops`, its event, and its record in the round's journal. Nothing that injects writes one. */
+const OF_AN_OPERATION = /"(kind|change)": ?"ops"|"type": ?"operation\.done"/;
 
 /** Objects without an object inside, and lines of text. */
 function recordsIn(text: string): readonly string[] {
