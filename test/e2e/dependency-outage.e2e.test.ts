@@ -2,14 +2,15 @@
  * Goal: whichever dependency is stopped or frozen, each client has its documented response within 10 s. When the
  * dependency is back so is the shop, with nothing lost, doubled or left half-done.
  * Method: a real platform. Stopped: `shopctl stop`, connections are refused or closed. Frozen: SIGSTOP, connections
- * stay and nothing responds, which only a time limit can detect. Orders are placed meanwhile, several concurrently, so
- * that also the breakers' responses are seen.
+ * stay and nothing responds, which only a time limit can detect. Toxiproxy is frozen by a fault: one that hangs without a
+ * fault is restarted by the supervisor within some seconds. Orders are placed meanwhile, several concurrently, so that also
+ * the breakers' responses are seen.
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { serviceNames } from '../../cli/src/topology/services.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
-import { recoverFrom } from './support/chaos.ts';
+import { inject, recoverFrom } from './support/chaos.ts';
 import { type ClientResponse, look, place, send } from './support/client.ts';
 import { findByKey } from './support/crash.ts';
 import { eventually } from './support/eventually.ts';
@@ -151,6 +152,22 @@ async function expectNoRestarts(before: ReadonlyMap<string, number>, except: str
   }
 }
 
+/** Frozen until the disposal, whatever the supervisor does about hung processes. */
+async function freezeUntilDisposed(name: string): Promise<AsyncDisposable> {
+  if (name !== 'toxiproxy') {
+    const { process: victim } = await platform.instance(others.includes(name) ? `${name}-1` : name);
+    return freeze(victim?.pid as number);
+  }
+  const { lease } = await inject(platform, [name, 'pause', '--ttl', '2m']);
+  expect(lease.status).toBe('active');
+  return {
+    async [Symbol.asyncDispose]() {
+      // Fails where the fault had ended before.
+      expect(await platform.shopctl('chaos', 'clear', lease.id)).toMatchObject({ code: 0 });
+    },
+  };
+}
+
 async function restartsNow(): Promise<ReadonlyMap<string, number>> {
   return new Map((await platform.state()).instances.map(({ name, restarts }) => [name, restarts]));
 }
@@ -177,10 +194,9 @@ describe.each(dependencies)(
 
     it(`frozen: every response is one of ${frozen.join(', ')}`, async () => {
       const restarts = await restartsNow();
-      const { process: victim } = await platform.instance(others.includes(name) ? `${name}-1` : name);
       let responses: readonly ClientResponse[];
       {
-        await using _frozen = await freeze(victim?.pid as number);
+        await using _frozen = await freezeUntilDisposed(name);
         responses = await placeMeanwhile();
         if (holdsEvents) await untilEventsWait(responses.length);
       }
