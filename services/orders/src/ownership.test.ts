@@ -55,6 +55,16 @@ describe('the lease of an instance', () => {
     expect(renewals(statements)).toBe(2);
   });
 
+  it('holds although those of instances that ended long ago cannot be deleted', async () => {
+    const query = async ({ name }: Statement) => {
+      if (name === 'DELETE saga_owners: old') throw new DatabaseUnavailableError('canceling statement');
+      return { rows: [], count: 1 };
+    };
+    const database = { query } as unknown as Database;
+    await using ownership = createOwnership({ database, instance: 'orders-1', logger });
+    await expect(ownership.ensure()).resolves.toBeUndefined();
+  });
+
   it('ends with the instance', async () => {
     const { statements, database } = aDatabase();
     const ownership = createOwnership({ database, instance: 'orders-1', logger });

@@ -77,7 +77,14 @@ export function createOwnership(options: { database: Database; instance: string;
     const first = renewedAt === Number.NEGATIVE_INFINITY;
     if (askedAt - renewedAt > RENEWED_LATELY_MS) steadySince = performance.now();
     renewedAt = askedAt;
-    if (first) await untraced(() => database.query(deleteOld, []));
+    if (first) await removeOld();
+  }
+
+  /** Its failure is not that of the lease, which holds. */
+  async function removeOld(): Promise<void> {
+    await untraced(() => database.query(deleteOld, [])).catch((error: unknown) =>
+      logger.debug({ reason: messageOf(error) }, 'old leases were not deleted'),
+    );
   }
 
   function renewOnce(): Promise<void> {
