@@ -42,6 +42,34 @@ function brokenDatabase() {
   return { database: database as unknown as Database, statements };
 }
 
+it('is not ready before it has its lease: it would refuse the orders that it is sent', async () => {
+  const { database } = brokenDatabase();
+  const lease = { isHeld: false };
+  const orders = createOrders({
+    database,
+    ownership: {
+      id: 'own',
+      async ensure() {
+        if (!lease.isHeld) throw new DatabaseUnavailableError('Connection terminated due to connection timeout');
+      },
+      mayAdopt: () => false,
+    },
+    publisher: { ready: false },
+    logger,
+    failpoint: async () => undefined,
+    flags: { isOn: async () => false },
+    metrics: createOrderMetrics,
+  } as unknown as OrdersDependencies);
+  const readiness = async () => (await orders.server.inject('/health/ready')).json();
+  expect(await readiness()).toMatchObject({
+    status: 'not ready',
+    dependencies: [{ name: 'database', status: 'down' }],
+  });
+  lease.isHeld = true;
+  expect(await readiness()).toMatchObject({ status: 'ready', dependencies: [{ name: 'database', status: 'up' }] });
+  await orders.drain();
+});
+
 it('ends although a resumed saga cannot be saved, because the database is unavailable', async () => {
   const { database, statements } = brokenDatabase();
   const orders = createOrders({

@@ -58,8 +58,13 @@ export function createOrders(dependencies: OrdersDependencies): Orders {
   const placeOrder = createPlaceOrder({ ...dependencies, sagaRunner, metrics });
   const relay = startRelay({ database, publisher, logger, failpoint, gauges });
   const recovery = startRecovery({ database, ownership, sagaRunner, metrics, gauges, logger });
-  // The broker is not checked: without it orders are taken as well, the outbox holds their events.
-  const health = createHealth({ database: () => database.ping() });
+  // No order is taken without the lease, which has a separate connection. The broker is not checked: without it orders are
+  // taken as well, the outbox holds their events.
+  const health = createHealth({
+    async database() {
+      await Promise.all([database.ping(), ownership.ensure()]);
+    },
+  });
   const server = createServer({ logger, health });
   const addRoutesTo = (target: HttpServer) => addOrderRoutes(target, { database, placeOrder, failpoint });
   addRoutesTo(server);

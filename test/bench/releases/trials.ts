@@ -91,8 +91,8 @@ export const trials: readonly Trial[] = [
     edits: [
       {
         file: 'services/orders/src/app.ts',
-        find: 'database: () => database.ping()',
-        replace: "database: () => Promise.reject(new Error('a bad release'))",
+        find: 'await Promise.all([database.ping(), ownership.ensure()]);',
+        replace: "throw new Error('a bad release');",
       },
     ],
     foundBy: ['not-ready'],
