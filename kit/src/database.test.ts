@@ -20,7 +20,7 @@ describe('the pool', () => {
     await using database = open(fake.url, { poolSize: 2 });
     const filled = database.ping();
     await expect.poll(() => fake.connections).toBe(2);
-    const warned = vi.spyOn(logger, 'warn');
+    using warned = vi.spyOn(logger, 'warn');
     fake.drop(1);
     await expect.poll(() => warned.mock.calls).toHaveLength(1);
     opening.resolve();
@@ -35,16 +35,38 @@ describe('the pool', () => {
     expect(fake.connections).toBe(4);
   });
 
-  it('opens by the next ping what could not be opened by the first', async () => {
+  it('fails the ping until it has been filled, and is filled by the next one', async () => {
     let isDown = true;
     await using fake = await openFakePostgres((connection) => {
       if (isDown && connection > 1) fake.drop(connection);
     });
     await using database = open(fake.url, { poolSize: 3 });
-    await database.ping();
+    await expect(database.ping()).rejects.toMatchObject({ name: 'DatabaseUnavailableError' });
     isDown = false;
     await database.ping();
-    await expect.poll(() => fake.connections).toBe(5);
+    expect(fake.connections).toBe(5);
+  });
+
+  it('fails no ping once it has been filled: a connection that is lost is opened by the next one', async () => {
+    let isDown = false;
+    await using fake = await openFakePostgres((connection) => {
+      if (isDown && connection > 3) fake.drop(connection);
+    });
+    await using database = open(fake.url, { poolSize: 3 });
+    await database.ping();
+    using warned = vi.spyOn(logger, 'warn');
+    fake.drop(1);
+    await expect.poll(() => warned.mock.calls).toHaveLength(1);
+    isDown = true;
+    await expect(database.ping()).resolves.toBeUndefined();
+    await expect.poll(() => fake.connections).toBe(4);
+    isDown = false;
+    await expect
+      .poll(async () => {
+        await database.ping();
+        return fake.connections;
+      })
+      .toBe(5);
   });
 
   it('gives its idle connections to statements while a ping opens the missing one', async () => {

@@ -53,9 +53,9 @@ export interface Database extends Queryable, AsyncDisposable {
    */
   transaction<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
   /**
-   * Resolves when the database responds; the first call also waits until the pool has been filled. Untraced. While all
-   * connections are in use and the database responds on them, no connection is acquired: busy is not unavailable.
-   * Rejects with DatabaseUnavailableError.
+   * Resolves when the database responds and the pool has once had all of its connections. A caller for whom one is opened
+   * fails if that takes too long, although others become free meanwhile. Untraced. While all connections are in use and the
+   * database responds on them, no connection is acquired: busy is not unavailable. Rejects with DatabaseUnavailableError.
    */
   ping(): Promise<void>;
 }
@@ -237,20 +237,21 @@ export function openDatabase(options: DatabaseOptions): Database {
 
   /**
    * Opens the connections that the pool lacks, so that a burst of requests does not wait for them. Each is released as
-   * soon as it is open, and none is acquired from a pool that has all of them. The next call retries one that failed.
+   * soon as it is open, and none is acquired from a pool that has all of them. Resolves with the failure of one that could not
+   * be opened, which the next call retries.
    */
-  async function fill(): Promise<void> {
+  async function fill(): Promise<unknown> {
     const { pool } = current;
     const missing = options.poolSize - pool.totalCount;
-    if (missing <= 0) return;
+    if (missing <= 0) return undefined;
     // The pool opens one only for a caller that finds none idle.
     const taken = Array.from({ length: pool.idleCount + missing }, () => withConnection(async () => undefined));
-    const failed = (await Promise.allSettled(taken)).find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') {
-      options.logger.debug({ reason: messageOf(failed.reason) }, 'the pool has not all of its connections');
-    }
+    const failed = (await Promise.allSettled(taken)).find((one) => one.status === 'rejected');
+    if (failed === undefined) return undefined;
+    options.logger.debug({ reason: messageOf(failed.reason) }, 'the pool has not all of its connections');
+    return failed.reason;
   }
-  let filling: Promise<void> | undefined;
+  let filling: Promise<unknown> | undefined;
   let wasFilled = false;
 
   /** All connections are in use, and one of them got a response in the time that a statement may take. */
@@ -285,10 +286,12 @@ export function openDatabase(options: DatabaseOptions): Database {
       if (isBusy()) return;
       await untraced(() => database.query(ping, []));
       filling ??= untraced(fill).finally(() => {
-        wasFilled = true;
         filling = undefined;
       });
-      if (!wasFilled) await filling;
+      if (wasFilled) return;
+      const failure = await filling;
+      if (failure !== undefined) throw failure;
+      wasFilled = true;
     },
     async [Symbol.asyncDispose]() {
       followed[Symbol.dispose]();
