@@ -108,14 +108,17 @@ describe('a baseline', () => {
   afterEach(() => void vi.useRealTimers());
 
   /** What it runs in a round in which a page comes after 20 s. */
-  async function commandsOf(name: string): Promise<readonly string[]> {
+  async function commandsOf(
+    name: string,
+    pages: readonly string[] = ['OrdersErrorBudgetBurn'],
+  ): Promise<readonly string[]> {
     const fake = aSession();
     fake.state.pages = [];
     const player = baselines.find((one) => one.name === name)?.playerFor(failing[0] as Scenario, '7');
-    const playing = player?.(fake.session);
+    const playing = player?.(fake.session).catch(() => undefined); // The round is over.
     await vi.advanceTimersByTimeAsync(20_000);
     expect(fake.ran).toEqual([]);
-    fake.state.pages = ['OrdersErrorBudgetBurn'];
+    fake.state.pages = pages;
     await vi.advanceTimersByTimeAsync(60_000);
     fake.over.abort();
     await playing;
@@ -140,6 +143,27 @@ describe('a baseline', () => {
 
   it('reference plays the solution of its scenario', async () => {
     const commands = (failing[0] as Scenario).reference.filter((line) => !line.startsWith('wait'));
-    expect(await commandsOf('reference')).toEqual(commands);
+    expect(await commandsOf('reference', ['OutboxStalled'])).toEqual(commands);
+  });
+
+  it('reference waits for the page of its scenario, not for one that comes beside it', async () => {
+    expect(await commandsOf('reference', ['OrdersLatencyBudgetBurn'])).toEqual([]);
+  });
+
+  it('reference says again that it is fixed, where a busy second has taken that back', async () => {
+    const fake = aSession();
+    fake.state.pages = ['OutboxStalled'];
+    const playing = baselines.find((one) => one.name === 'reference')?.playerFor(failing[0] as Scenario, '7');
+    const played = playing?.(fake.session).catch(() => undefined); // The round is over.
+    await vi.advanceTimersByTimeAsync(30_000);
+    const fixed = () => fake.ran.filter((one) => one === 'drill fixed').length;
+    expect(fixed()).toBe(1);
+    fake.state.phase = 'on-call';
+    await vi.advanceTimersByTimeAsync(1_000);
+    fake.state.phase = 'checking';
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(fixed()).toBe(2);
+    fake.over.abort();
+    await played;
   });
 });

@@ -5,6 +5,7 @@ import { uniform } from '../seal/uniform.ts';
 import { hasSymptomOf } from './has-symptom.ts';
 import type { NamedPlayer, Player, PlaySession } from './player.ts';
 import { playLines } from './script-player.ts';
+import { untilEnded } from './until-ended.ts';
 
 /** A baseline with what its points must be, over all rounds with a failure. */
 export interface Baseline extends NamedPlayer {
@@ -21,8 +22,10 @@ export const baselines: readonly Baseline[] = [
   {
     name: 'reference',
     bound: { atLeast: 95 },
-    playerFor: (scenario) => (session) =>
-      playLines(scenario.reference, session, hasSymptomOf(scenario, session.project)),
+    playerFor: (scenario) => async (session) => {
+      const known = { awaited: scenario.pages, hasSymptom: hasSymptomOf(scenario, session.project) };
+      if (await playLines(scenario.reference, session, known)) await untilEnded(session);
+    },
   },
 ];
 

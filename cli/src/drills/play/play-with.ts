@@ -51,6 +51,7 @@ export function playWith(options: PlayWithOptions): Promise<PlayedRound> {
           clock: systemClock,
           env,
           pages: async () => ((await client.status()).phase === 'starting' ? [] : pagesOf(project)),
+          status: () => client.status(),
           signal: until,
           say,
         });

@@ -13,6 +13,8 @@ export interface PlaySession {
   readonly env: NodeJS.ProcessEnv;
   /** Names of the pages and tickets that fire; none before the round has begun. */
   pages(): Promise<readonly string[]>;
+  /** The round as its trainee sees it. */
+  status(): Promise<Pick<ShownRound, 'phase' | 'ended'>>;
   /** Aborts when the round is over, or the command is interrupted. */
   readonly signal: AbortSignal;
   /** What a program writes for people. */

@@ -11,7 +11,10 @@ export function scriptPlayer(text: string, file: string): Player {
   for (const [index, line] of lines.entries()) {
     if (played.includes(line)) requireLine(line, `${file}:${index + 1}`);
   }
-  return (session) => playLines(played, session);
+  return async (session) => {
+    // A script that has not said that it is done goes on with nothing until the limit.
+    if (await playLines(played, session)) await untilAborted(session.signal);
+  };
 }
 
 function requireLine(line: string, place: string): void {
@@ -35,25 +38,24 @@ function requireLine(line: string, place: string): void {
 }
 
 /**
- * Ends with the first line that fails, which is said. After the last line it waits for the round's end. `hasSymptom`: of the scenario, where
- * its solution is played.
+ * Plays until the first line that fails, which is said. Resolves to whether all succeeded. `known`: of the scenario, where its solution is
+ * played.
  */
 export async function playLines(
   lines: readonly string[],
   session: PlaySession,
-  hasSymptom?: ReferencePorts['hasSymptom'],
-): Promise<void> {
+  known: Pick<ReferencePorts, 'awaited' | 'hasSymptom'> = {},
+): Promise<boolean> {
   const { clock, operator, signal, say } = session;
   const played = await playReference(lines, {
     clock,
     operator,
     pages: () => session.pages(),
-    hasSymptom,
+    ...known,
     signal,
     onPlayed: ({ played, problem }) => say(problem === undefined ? played : `${played}: ${problem}`),
   });
-  // A script that has not said that it is done goes on with nothing until the limit.
-  if (played.at(-1)?.problem === undefined) await untilAborted(signal);
+  return played.at(-1)?.problem === undefined;
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

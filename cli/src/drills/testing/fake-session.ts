@@ -8,7 +8,7 @@ export function aSession(outputs: Readonly<Record<string, string>> = {}) {
   const ran: string[] = [];
   const said: string[] = [];
   const over = new AbortController();
-  const state = { pages: ['OrdersErrorBudgetBurn'] as readonly string[] };
+  const state = { pages: ['OrdersErrorBudgetBurn'] as readonly string[], phase: 'checking' as ShownRound['phase'] };
   const session: PlaySession = {
     round: { id: '20260101-120000', level: 2, commitment: 'c0ffee', limitMs: 240_000 } as ShownRound,
     project: { name: 'drills' } as PlaySession['project'],
@@ -22,6 +22,7 @@ export function aSession(outputs: Readonly<Record<string, string>> = {}) {
     clock: timerClock,
     env: { PATH: process.env.PATH },
     pages: async () => state.pages,
+    status: async () => ({ phase: state.phase }),
     signal: over.signal,
     say: (line) => void said.push(line),
   };

@@ -3,16 +3,17 @@ import { createControlClient } from '../../platform/control-client.ts';
 import type { Project } from '../../platform/project.ts';
 import { openFaults, undoFile } from '../../platform/undo-log.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { createDrillClient, type DrillClient } from '../drill-client.ts';
+import { createDrillClient } from '../drill-client.ts';
 import type { Scenario } from '../format/schema.ts';
 import { recordsOf } from '../journal/records.ts';
 import { findLeaks, type SurfaceText } from '../leak/find-leaks.ts';
 import { readSurfaces, unread } from '../leak/surfaces.ts';
 import { operationsBack, readOperatorState } from '../live/restore.ts';
 import { hasSymptomOf } from '../play/has-symptom.ts';
-import { createOperator, type Operator } from '../play/operator.ts';
+import { createOperator } from '../play/operator.ts';
 import { type PlayedLine, playReference } from '../play/play-reference.ts';
 import { type PlayedRound, pagesOf, playRound } from '../play/play-round.ts';
+import { untilEnded } from '../play/until-ended.ts';
 import { untilQuiet } from '../play/until-quiet.ts';
 import type { ShownRound, StartRequest } from '../requests.ts';
 import { isScore, scoreOf } from '../score/score.ts';
@@ -36,7 +37,6 @@ const LIMIT_MS = 480_000;
 /** Decoys are drawn from this level on, so a round without a failure that has some is played at it. */
 const [LOWEST_LEVEL, LEVEL_OF_DECOYS] = [1, 3];
 const PLAYER = 'reference';
-const LOOK_EVERY_MS = 1_000;
 
 /**
  * Plays one round of a scenario by its reference solution on a running platform, and evaluates it. Surfaces are looked at while what was
@@ -161,15 +161,7 @@ async function play({ id }: ShownRound, seen: Seen, options: TrialOptions): Prom
   }
   // It would go on until its limit.
   if (failed !== undefined) await operator.run(['drill', 'give-up']);
-  else await untilEnded(client, operator, signal);
-}
-
-/** A second in which the machine was busy takes `fixed` back: it is said again, as by a person who looks. The limit of the round ends this. */
-async function untilEnded(client: DrillClient, operator: Operator, signal: AbortSignal): Promise<void> {
-  for (let round = await client.status(); round.ended === undefined; round = await client.status()) {
-    if (round.phase === 'on-call') await operator.run(['drill', 'fixed']);
-    await systemClock.sleep(LOOK_EVERY_MS, signal);
-  }
+  else await untilEnded({ status: () => client.status(), operator, clock: systemClock, signal });
 }
 
 async function stateOf(project: Project) {
