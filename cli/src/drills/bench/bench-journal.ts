@@ -41,7 +41,7 @@ export interface BenchRecord extends BenchRound {
   readonly actions: number;
   /** Of the round's journal, a copy within the folder of the run. */
   readonly journal: string | null;
-  /** Nothing of it is left on the platform. Alerts may still fire, which the next round waits for. */
+  /** Nothing of it is left on the platform, no alert either: another round may follow. */
   readonly isQuiet: boolean;
 }
 

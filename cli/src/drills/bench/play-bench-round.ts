@@ -5,7 +5,7 @@ import type { Project } from '../../platform/project.ts';
 import type { Scenario } from '../format/schema.ts';
 import { isWithoutFailure } from '../format/schema.ts';
 import { recordsOf } from '../journal/records.ts';
-import type { PlayedRound } from '../play/play-round.ts';
+import { type PlayedRound, pagesOf } from '../play/play-round.ts';
 import { playWith } from '../play/play-with.ts';
 import type { Player } from '../play/player.ts';
 import { untilQuiet } from '../play/until-quiet.ts';
@@ -51,7 +51,8 @@ export async function playBenchRound(options: BenchRoundOptions): Promise<BenchR
     };
     const played = await playWith({ project, request, player, env, signal, say });
     const journal = await keep(played, options);
-    const isQuiet = (played.round.left ?? []).length === 0;
+    // Alerts look back for minutes, and that of a dead letter never ends; another platform starts in seconds.
+    const isQuiet = (played.round.left ?? []).length === 0 && (await pagesOf(project)).length === 0;
     return { ...base, ...resultOf(played), journal, isQuiet, tookMs: Math.round(performance.now() - began) };
   } catch (error) {
     signal.throwIfAborted();
