@@ -176,4 +176,6 @@ it('demands no symptom and no page of a round without a failure', () => {
   expect(badOf(clear([], [[40, 44]]))).toEqual([['symptom', 'fail', expect.stringContaining('orders failed at')]]);
   const page: Happening = [50, { type: 'page', alert: 'OutboxStalled', state: 'firing' }];
   expect(badOf(clear([page]))).toEqual([['pages', 'fail', 'OutboxStalled at 50.0 s']]);
+  const atStart: Happening = [3, { type: 'page', alert: 'OrdersLatencyBudgetBurn', state: 'firing' }];
+  expect(badOf(clear([atStart]))).toEqual([]);
 });

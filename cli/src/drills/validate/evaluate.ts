@@ -103,9 +103,13 @@ function symptomOf({ scenario, journal: { records } }: EvaluatedRound): TrialChe
   return check('symptom', verdict, `${symptom.of} ${after(tookMs)}, at most ${formatDuration(symptom.within)}`);
 }
 
-/** Seconds before the platform was steady are not of the round. */
+/** What was before the platform was steady is not of the round. */
+function steadyMs(records: readonly DrillRecord[]): number {
+  return recordsOf(records, 'baseline')[0]?.ms ?? 0;
+}
+
 function noSymptomOf(records: readonly DrillRecord[]): TrialCheck {
-  const from = recordsOf(records, 'baseline')[0]?.ms ?? 0;
+  const from = steadyMs(records);
   const seconds = noticedBy(records).filter(({ second }) => second.ms > from);
   const outside = seconds.find((one) => one.outside !== undefined);
   if (outside === undefined) return check('symptom', 'pass', `none in ${seconds.length} s`);
@@ -113,9 +117,10 @@ function noSymptomOf(records: readonly DrillRecord[]): TrialCheck {
 }
 
 function pagesOf({ scenario, journal: { records } }: EvaluatedRound): TrialCheck {
-  const since = isWithoutFailure(scenario) ? 0 : injectedMs(records);
+  const isWithout = isWithoutFailure(scenario);
+  const since = isWithout ? steadyMs(records) : injectedMs(records);
   const fired = recordsOf(records, 'page').filter(({ state, ms }) => state === 'firing' && ms >= since);
-  const seen = fired.map(({ alert, ms }) => `${alert} ${since === 0 ? `at ${formatDuration(ms)}` : after(ms - since)}`);
+  const seen = fired.map(({ alert, ms }) => `${alert} ${isWithout ? `at ${formatDuration(ms)}` : after(ms - since)}`);
   const text = seen.join(', ') || 'none';
   const { pages, may } = scenario;
   if (pages.length === 0)
