@@ -22,7 +22,8 @@ export interface HappeningsOptions {
 
 /** What a round does to the platform, and what its journal says of that after the end. */
 export interface Happenings {
-  readonly hasBegun: boolean;
+  /** When the first injection was begun, ms; undefined while none is done. */
+  readonly begunMs: number | undefined;
   /** For the journal, once the round was revealed. */
   readonly withheld: readonly DrillEvent[];
   inject(): Promise<void>;
@@ -46,10 +47,11 @@ export function createHappenings(options: HappeningsOptions): Happenings {
 
   async function inject(): Promise<void> {
     for (const [index, injection] of scenario.inject.entries()) {
+      const beganMs = elapsed();
       try {
         const one = await injectOne(injection);
         injected.push({ index, injected: one, isReverted: false });
-        withheld.push({ type: 'injected', index, happenedMs: elapsed() });
+        withheld.push({ type: 'injected', index, happenedMs: elapsed(), beganMs });
         // It acts already, and may take seconds to be measured: customers, pages and trainee do not wait for that.
         witnesses.push(noteWitness(index, one));
       } catch (error) {
@@ -101,8 +103,8 @@ export function createHappenings(options: HappeningsOptions): Happenings {
   }
 
   return {
-    get hasBegun() {
-      return withheld.some(({ type }) => type === 'injected');
+    get begunMs() {
+      return withheld.find((event) => event.type === 'injected')?.beganMs;
     },
     withheld,
     inject,

@@ -128,7 +128,7 @@ describe('a round', () => {
     const records = journal.records();
     const gaps = recordsOf(records, 'second').map(({ ms }, index, all) => ms - (all[index - 1]?.ms ?? 0));
     expect(Math.max(...gaps)).toBe(1_000);
-    expect(recordsOf(records, 'injected')).toHaveLength(1);
+    expect(recordsOf(records, 'injected')).toMatchObject([{ beganMs: 40_000, happenedMs: 45_000 }]);
   });
 
   it('goes on while what was injected is measured, which is noted at its time', async () => {
@@ -217,6 +217,18 @@ describe('a round', () => {
     expect(shop.done.slice(1)).toEqual(['restart catalog', 'restart stock']);
     await pass(3);
     expect(shop.done.slice(1)).toEqual(['restart catalog', 'restart stock', 'restart payments']);
+  });
+
+  it('has decoys after the page of its failure, not after one of the start of the platform', async () => {
+    start('d201', { decoys: [{ after: 'page', delayMs: 5_000, do: 'restart', target: 'shipping' }] });
+    for (const state of ['firing', 'resolved'] as const) {
+      round.record({ type: 'page', alert: 'OrdersLatencyBudgetBurn', state });
+    }
+    await pass(60);
+    expect(shop.done).toEqual(['inject fault for 720000']);
+    round.record({ type: 'page', alert: 'OrdersErrorBudgetBurn', state: 'firing' });
+    await pass(7);
+    expect(shop.done.slice(1)).toEqual(['restart shipping']);
   });
 
   it('has a load that rises until customers notice it, and stays as it is when they are served again', async () => {

@@ -1,7 +1,7 @@
 import { CliError, messageOf } from '../../errors.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import type { DrillJournal } from '../journal/journal-file.ts';
-import { type EndReason, type Evidence, JOURNAL_VERSION } from '../journal/records.ts';
+import { type EndReason, type Evidence, JOURNAL_VERSION, recordsOf } from '../journal/records.ts';
 import { noticedBy, servedFrom } from '../score/customers.ts';
 import { rubric } from '../score/rubric.ts';
 import { commitmentOf } from '../seal/envelope.ts';
@@ -158,9 +158,13 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
 
   /** What every second of a round may bring: a decoy that is due, the limit, the end of the look at customers. */
   async function look(): Promise<void> {
+    const { begunMs } = happenings;
     for (const after of ['page', 'ack'] as const) {
-      if (hasSeen[after] || !happenings.hasBegun) continue;
-      hasSeen[after] = journal.records().some(({ type }) => type === after);
+      if (hasSeen[after] || begunMs === undefined) continue;
+      // One of the platform's start may have fired, and ended, before.
+      hasSeen[after] = recordsOf(journal.records(), after).some(
+        (record) => record.ms >= begunMs && (record.type === 'ack' || record.state === 'firing'),
+      );
       if (hasSeen[after]) happenings.follow(after);
     }
     if (elapsed() >= limitMs) finish('limit', `the limit of ${formatDuration(limitMs)} was reached`);

@@ -109,7 +109,14 @@ export type DrillEvent =
   | { readonly type: 'end'; readonly why: EndReason; readonly reason: string }
   | { readonly type: 'reveal'; readonly envelope: Envelope }
   /** Withheld until the reveal; `happenedMs` is when it happened. */
-  | { readonly type: 'injected'; readonly index: number; readonly happenedMs: number }
+  | {
+      readonly type: 'injected';
+      readonly index: number;
+      /** When it was done: a release or a stop takes seconds, and acts before. */
+      readonly happenedMs: number;
+      /** When it was begun. */
+      readonly beganMs?: number;
+    }
   | { readonly type: 'witnessed'; readonly index: number; readonly evidence: string; readonly happenedMs: number }
   | { readonly type: 'reverted'; readonly index: number; readonly why: string; readonly happenedMs: number }
   | {

@@ -41,11 +41,12 @@ export function roundOf(records: readonly DrillRecord[]): Round | undefined {
   if (start === undefined || end === undefined || reveal === undefined) return undefined;
   const { scenario } = reveal.envelope;
   const injectedMs = recordsOf(records, 'injected')[0]?.happenedMs;
+  const begunMs = begunMsOf(records);
   const noticed = noticedBy(records, scenario.symptom.of === 'metric' ? scenario.symptom.above : undefined);
   const symptom = noticed.find(({ second, outside }) => outside !== undefined && second.ms >= (injectedMs ?? Infinity));
   const detected = records.find(
     (record): record is RecordOf<'ack'> | RecordOf<'declare'> =>
-      (record.type === 'ack' || record.type === 'declare') && record.ms >= (injectedMs ?? Infinity),
+      (record.type === 'ack' || record.type === 'declare') && record.ms >= begunMs,
   );
   const recovered = symptom && servedFrom(noticed, symptom.second.ms);
   const facts = { injectedMs, symptomMs: symptom?.second.ms, detectedMs: detected?.ms, recoveredMs: recovered?.ms };
@@ -59,12 +60,18 @@ export function roundOf(records: readonly DrillRecord[]): Round | undefined {
     symptom,
     detected,
     recovered,
-    clocks: { ...defined(facts), ...defined(others(records, scenario, injectedMs)), endMs: end.ms },
+    clocks: { ...defined(facts), ...defined(others(records, scenario, begunMs)), endMs: end.ms },
   };
 }
 
-function others(records: readonly DrillRecord[], scenario: Scenario, injectedMs = Infinity) {
-  const after = <T extends { readonly ms: number }>(all: readonly T[]) => all.filter(({ ms }) => ms >= injectedMs);
+/** When the failure was begun, from when on it may be noticed; infinite where there is none. Pure. */
+export function begunMsOf(records: readonly DrillRecord[]): number {
+  const [injected] = recordsOf(records, 'injected');
+  return injected?.beganMs ?? injected?.happenedMs ?? Infinity;
+}
+
+function others(records: readonly DrillRecord[], scenario: Scenario, begunMs: number) {
+  const after = <T extends { readonly ms: number }>(all: readonly T[]) => all.filter(({ ms }) => ms >= begunMs);
   const isRight = ({ component, mechanism }: RecordOf<'blame'>) =>
     scenario.truths.some((truth) => truth.component === component && truth.mechanism === mechanism);
   return {

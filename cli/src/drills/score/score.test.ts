@@ -104,6 +104,13 @@ describe('rubric v1', () => {
     });
   });
 
+  it('detects what an injection does before it is done', () => {
+    const journal = aJournal({ scenario: d201, happenings: [ack(29), ...SOLVED.slice(1)], ...CURED });
+    const slow = journal.map((record) => (record.type === 'injected' ? { ...record, beganMs: 22_000 } : record));
+    const result = scoreOf(slow);
+    expect(isScore(result) && pointsOf(result).detect).toBe(20);
+  });
+
   describe('diagnose, 35 points', () => {
     const late = [{ reference: 'trace:1', happenedMs: 20_000, touches: ['payments'] }];
     const elsewhere = [{ reference: 'trace:1', happenedMs: 40_000, touches: ['shipping'] }];

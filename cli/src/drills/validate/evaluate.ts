@@ -6,6 +6,7 @@ import { type DrillRecord, recordsOf } from '../journal/records.ts';
 import type { Leak } from '../leak/find-leaks.ts';
 import type { PlayedLine } from '../play/play-reference.ts';
 import { noticedBy } from '../score/customers.ts';
+import { begunMsOf } from '../score/round.ts';
 import { isScore, scoreOf } from '../score/score.ts';
 import { verifyJournal } from '../verify.ts';
 import type { TrialCheck } from './trial.ts';
@@ -118,7 +119,7 @@ function noSymptomOf(records: readonly DrillRecord[]): TrialCheck {
 
 function pagesOf({ scenario, journal: { records } }: EvaluatedRound): TrialCheck {
   const isWithout = isWithoutFailure(scenario);
-  const since = isWithout ? steadyMs(records) : injectedMs(records);
+  const since = isWithout ? steadyMs(records) : begunMsOf(records);
   const fired = recordsOf(records, 'page').filter(({ state, ms }) => state === 'firing' && ms >= since);
   const seen = fired.map(({ alert, ms }) => `${alert} ${isWithout ? `at ${formatDuration(ms)}` : after(ms - since)}`);
   const text = seen.join(', ') || 'none';
