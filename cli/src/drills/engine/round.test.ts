@@ -329,6 +329,33 @@ describe('a round', () => {
     expect(shop.faults.size).toBe(0);
   });
 
+  it('is void when an alert is acknowledged before its failure', async () => {
+    start('d201');
+    await pass(5);
+    round.record({ type: 'ack', alert: 'OrdersLatencyBudgetBurn', by: 'ada' });
+    await pass(15);
+    expect(round.status().phase).toBe('on-call');
+    round.record({ type: 'ack', alert: 'OrdersErrorBudgetBurn', by: 'ada' });
+    await pass(15);
+    expect(await round.done).toMatchObject({
+      why: 'void',
+      reason: 'the platform was not steady: OrdersErrorBudgetBurn fired in the quiet time',
+    });
+    expect(typesOf()).not.toContain('injected');
+  });
+
+  it('is void when its metric shows the symptom before its failure', async () => {
+    start('d202');
+    await pass(20);
+    Object.assign(shop, { measure: async () => 1 });
+    await pass(15);
+    expect(await round.done).toMatchObject({
+      why: 'void',
+      reason: 'the platform was not steady: the metric is 1, above 0',
+    });
+    expect(typesOf()).not.toContain('injected');
+  });
+
   it('is void when the clock jumps, as after a sleep of the machine', async () => {
     start('d201');
     await pass(50);

@@ -213,6 +213,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       await steady();
       await eachSecond(async () => {
         await look();
+        requireQuiet();
         return elapsed() >= quietUntil();
       });
       if (ended === undefined) await injectMeanwhile();
@@ -240,11 +241,17 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
     const results = await Promise.allSettled([inject().finally(() => (isOver = true)), looking]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
+  const steadyAt = () => recordsOf(journal.records(), 'baseline')[0]?.ms ?? 0;
   /** The quiet time begins when the platform is steady. */
-  const quietUntil = () => {
-    const baseline = journal.records().find(({ type }) => type === 'baseline');
-    return (baseline?.ms ?? 0) + schedule.quietMs;
-  };
+  const quietUntil = () => steadyAt() + schedule.quietMs;
+  /** A trainee who responds to what comes before the failure would lose the points of a response to the failure. */
+  function requireQuiet(): void {
+    const acknowledged = recordsOf(journal.records(), 'ack').find(({ ms }) => ms >= steadyAt());
+    const last = noticed().at(-1);
+    if (acknowledged !== undefined)
+      finish('void', `the platform was not steady: ${acknowledged.alert} fired in the quiet time`);
+    else if (last?.kinds.has('metric')) finish('void', `the platform was not steady: ${last.outside}`);
+  }
   const nextHint = (): Hint | undefined => {
     const stage = settings.hints ? HINT_STAGES[hints] : undefined;
     return stage === undefined ? undefined : { stage, cost: rubric.hints[stage], text: scenario.hints[stage] };
