@@ -13,9 +13,10 @@ import type { DrillPorts, Injection } from './ports.ts';
 import type { Hint, Round, RoundResult, RoundSettings, RoundStatus } from './round-types.ts';
 
 const TICK_MS = 1_000;
-/** The platform has to serve so long before anything happens, and may take so long to do so. */
+/** The platform has to serve so long before anything happens. */
 const STEADY_MS = 10_000;
-const STEADY_LIMIT_MS = 60_000;
+/** And may take so long to do so: the ticket of each slow order of its start lasts until a hundred others were placed, 12.5 s. */
+const STEADY_LIMIT_MS = 120_000;
 /** Times between two ticks above which the clock has jumped, or the machine has slept. */
 const JUMP_MS = 5_000;
 /** After `fixed`, what was sent before may still fail. */
