@@ -185,6 +185,31 @@ describe('a round', () => {
     expect([shop.faults.size, shop.done]).toEqual([0, ['inject fault for 8000', 'revert: its time was over']]);
   });
 
+  it.each([
+    ['one order that met a busy second', 1, true],
+    ['each of three orders', 3, false],
+  ])('takes another order as its proof after %s', async (_what, missing, isProved) => {
+    start('d201');
+    let proofs = 0;
+    Object.assign(shop, {
+      prove: async () => ({ status: 'Confirmed', spans: ++proofs > missing ? 31 : 33, expectedSpans: 31 }),
+    });
+    await pass(60);
+    shop.isCured = true;
+    round.record({
+      type: 'action',
+      change: 'reroute',
+      target: 'orders-payments',
+      from: 'primary',
+      to: 'standby',
+      by: 'ada',
+    });
+    round.fixed('ada');
+    await pass(70);
+    const mitigate = (await score()).parts.find(({ name }) => name === 'mitigate');
+    expect([mitigate?.points, recordsOf(journal.records(), 'proof').length]).toEqual(isProved ? [30, 2] : [0, 3]);
+  });
+
   it('whose telemetry is lost has it back for the proof, and nothing else', async () => {
     start('d503');
     await pass(60);

@@ -1,5 +1,5 @@
 import { formatDuration } from '../../shared/duration.ts';
-import { recordsOf } from '../journal/records.ts';
+import { type RecordOf, recordsOf } from '../journal/records.ts';
 import { beganMs, needlessActions } from './actions.ts';
 import { createPart, type OpenPart, type Part, progress } from './part.ts';
 import type { Round } from './round.ts';
@@ -48,12 +48,20 @@ function unmitigated({ records, symptom, recovered, end, clocks }: Round): Reaso
   if (mine.length === 0) return ['no action came before the recovery', [recovered.seq]];
   const proof = recordsOf(records, 'proof').at(-1);
   if (proof === undefined) return ['no order proved that customers are served', [end.seq]];
-  const isServed = proof.status === 'Confirmed' && proof.spans === proof.expectedSpans;
-  if (isServed) return undefined;
+  if (isProved(proof)) return undefined;
   return [
     `the order that should prove it was ${proof.status}, with ${proof.spans} of ${proof.expectedSpans} spans`,
     [proof.seq],
   ];
+}
+
+/** Whether an order is confirmed with all its spans. Pure. */
+export function isProved({
+  status,
+  spans,
+  expectedSpans,
+}: Pick<RecordOf<'proof'>, 'status' | 'spans' | 'expectedSpans'>): boolean {
+  return status === 'Confirmed' && spans === expectedSpans;
 }
 
 function loseByTime(part: OpenPart, { symptom, recovered, start }: Round): void {
