@@ -1,4 +1,5 @@
 import type { RunClock } from '../../shared/clock.ts';
+import { rubric } from '../score/rubric.ts';
 import type { Customers } from './customers.ts';
 import type { Injected, Injection } from './ports.ts';
 
@@ -17,8 +18,9 @@ export interface InjectLoadOptions {
 const RISE = { factor: 1.3, everyMs: 4_000 };
 /** A shop that has so many times the usual rate has enough for any machine. */
 const MOST = 100;
-/** One slow second is not yet an overload. */
+/** One slow second is not yet an overload: customers notice it for 5 s, after which the second look comes. */
 const LOOKS = 2;
+const NEXT_LOOK_MS = rubric.customers.windowMs + 2_000;
 
 /**
  * More orders from now on. How many are too many differs between machines: a load that rises does so until customers notice it, and
@@ -40,7 +42,7 @@ async function rise(
 ): Promise<string | undefined> {
   let current = factor;
   for (let noticed = 0; noticed < LOOKS; ) {
-    await clock.sleep(RISE.everyMs, over).catch(() => undefined); // Over: checked next.
+    await clock.sleep(noticed === 0 ? RISE.everyMs : NEXT_LOOK_MS, over).catch(() => undefined); // Over: checked next.
     if (over.aborted || current > MOST) return undefined;
     noticed = isNoticed() ? noticed + 1 : 0;
     if (noticed > 0) continue;

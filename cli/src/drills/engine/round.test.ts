@@ -278,6 +278,23 @@ describe('a round', () => {
     expect(witnessed?.evidence).toMatch(/^customers notice orders at \d+\.\d times the rate$/);
   });
 
+  it.each([0, 1, 2, 3])('has a load that rises on after one bad second, at any time (%i)', async (phase) => {
+    start('d502');
+    await pass(41 + phase);
+    shop.isBroken = true;
+    await pass(1);
+    shop.isBroken = false;
+    await pass(20);
+    const sent = () => recordsOf(journal.records(), 'second').at(-1)?.sent ?? 0;
+    const before = sent();
+    await pass(10);
+    expect(sent()).toBeGreaterThan(before * 1.3);
+    round.end('gave-up', 'enough');
+    await pass(15);
+    await round.done;
+    expect(typesOf()).not.toContain('witnessed');
+  });
+
   it('has no witness for a load that customers do not notice', async () => {
     start('d502');
     await pass(45);
