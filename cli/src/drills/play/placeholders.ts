@@ -24,12 +24,14 @@ const LOOKS: Readonly<Record<PlaceholderName, Look>> = {
   /** The trace of an order that failed: the database has it, or else a log line, also where the database does not respond. */
   async failed(operator) {
     const orders = ordersOf(operator);
-    const isWithTrace = (order: Order) => order.traceId !== null && isFailed(order);
     const failed = await orders.then(
-      (all) => all.find(isWithTrace),
-      () => undefined, // Rejects again below, where there is no log line either.
+      (all) => all.filter((order) => order.traceId !== null && isFailed(order)),
+      () => [], // Rejects again below, where there is no log line either.
     );
-    if (failed !== undefined) return storedTrace(operator, failed.traceId as string);
+    if (failed.length > 0) {
+      const settled = failed.find(isSettled);
+      return settled === undefined ? [] : storedTrace(operator, settled.traceId as string);
+    }
     const lines = await documents<LogLine>(operator, ['logs', 'gateway', 'orders', '--since', '30s']);
     const line = lines.findLast(({ level, trace_id }) => TROUBLE.includes(level ?? '') && trace_id !== undefined);
     if (line?.trace_id !== undefined) return storedTrace(operator, line.trace_id);
@@ -100,6 +102,13 @@ function isFailed({ status, reason, createdAt, readAt }: Order): boolean {
 }
 
 const LATE_MS = 5_000;
+
+/** Services send spans once a second, each at another time: a trace may have those of stock alone, and is not about orders then. */
+const SETTLED_MS = 2_000;
+
+function isSettled({ decidedAt, readAt }: Order): boolean {
+  return decidedAt === null || Date.parse(readAt) - Date.parse(decidedAt) >= SETTLED_MS;
+}
 
 const tookMs = ({ createdAt, decidedAt }: Order) => Date.parse(decidedAt ?? createdAt) - Date.parse(createdAt);
 

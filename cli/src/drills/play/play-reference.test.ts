@@ -89,7 +89,7 @@ it.each([
 });
 
 it('names the failed order of a trace, not one that is cancelled as usual', async () => {
-  const at = { createdAt: '2026-01-01T00:00:00Z', decidedAt: '2026-01-01T00:00:02Z', readAt: '2026-01-01T00:00:03Z' };
+  const at = { createdAt: '2026-01-01T00:00:00Z', decidedAt: '2026-01-01T00:00:02Z', readAt: '2026-01-01T00:00:04Z' };
   const { operator, ran } = anOperator({
     'order list': [
       { status: 'Cancelled', reason: 'payment declined', traceId: 'aa', ...at },
@@ -98,6 +98,39 @@ it('names the failed order of a trace, not one that is cancelled as usual', asyn
   });
   await played(['drill blame --evidence trace:@failed'], portsOf(operator));
   expect(ran.at(-1)).toBe('drill blame --evidence trace:bb');
+});
+
+it('names a failed order whose spans had time to arrive from all services', async () => {
+  const failed = (traceId: string, decidedAt: string) => ({
+    status: 'Cancelled',
+    reason: 'payment unavailable',
+    traceId,
+    createdAt: '2026-01-01T00:00:00Z',
+    decidedAt,
+    readAt: '2026-01-01T00:00:04Z',
+  });
+  const outputs: Record<string, unknown> = {
+    'order list': [failed('aa', '2026-01-01T00:00:03.500Z')],
+    'logs gateway': { level: 'warn', trace_id: 'cc' },
+  };
+  const { operator, ran } = anOperator(outputs);
+  const older = failed('bb', '2026-01-01T00:00:01.500Z');
+  setTimeout(() => Object.assign(outputs, { 'order list': [failed('aa', '2026-01-01T00:00:03.500Z'), older] }), 5_000);
+  const done = await played(['drill blame --evidence trace:@failed'], portsOf(operator));
+  expect(ran.at(-1)).toBe('drill blame --evidence trace:bb');
+  expect(done[0]?.tookMs).toBe(5_000);
+});
+
+it('cites again what was not there yet, and nothing else that is refused', async () => {
+  const refused = (code: string) => new Error(`{"error":{"code":"${code}"}}`);
+  const outputs: Record<string, unknown> = { 'drill blame': refused('unknown_evidence') };
+  const { operator } = anOperator(outputs);
+  setTimeout(() => Object.assign(outputs, { 'drill blame': {} }), 3_000);
+  const done = await played(['drill blame --evidence alert:BreakerOpen'], portsOf(operator));
+  expect(done.map(({ tookMs, problem }) => [tookMs, problem])).toEqual([[3_000, undefined]]);
+  const other = anOperator({ 'drill blame': refused('invalid_usage') });
+  const [failed] = await played(['drill blame --evidence alert:BreakerOpen'], portsOf(other.operator));
+  expect([other.ran.length, failed?.problem]).toEqual([1, expect.stringContaining('invalid_usage')]);
 });
 
 it('names an order that is open for longer than any order takes', async () => {

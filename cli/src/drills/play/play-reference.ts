@@ -1,8 +1,9 @@
+import type { CliErrorCode } from '../../error-codes.ts';
 import { messageOf } from '../../errors.ts';
 import type { RunClock } from '../../shared/clock.ts';
 import { formatDuration } from '../../shared/duration.ts';
 import { parseReferenceLine, placeholderIn, type ReferenceLine } from '../format/reference-lines.ts';
-import type { Operator } from './operator.ts';
+import type { Operator, Ran } from './operator.ts';
 import { resolvePlaceholder } from './placeholders.ts';
 
 /** What a reference solution is played with. */
@@ -31,7 +32,7 @@ export interface PlayedLine {
 
 /** How long a page, or the symptom of a metric, may take to come after the longest quiet time, ms. */
 const PAGE_LIMIT_MS = 240_000;
-/** What a placeholder stands for may come later than the page, ms. */
+/** What a placeholder stands for, and what is cited, may come later than the page, ms. */
 const PLACEHOLDER_LIMIT_MS = 30_000;
 const LOOK_EVERY_MS = 1_000;
 
@@ -63,7 +64,7 @@ async function playLine(line: ReferenceLine, ports: ReferencePorts): Promise<Pla
 type Attempt = Pick<PlayedLine, 'played' | 'problem'>;
 
 async function attempt(line: ReferenceLine, ports: ReferencePorts): Promise<Attempt> {
-  const { clock, operator, signal } = ports;
+  const { clock, signal } = ports;
   switch (line.kind) {
     case 'wait':
       await clock.sleep(line.ms, signal);
@@ -83,13 +84,26 @@ async function attempt(line: ReferenceLine, ports: ReferencePorts): Promise<Atte
     case 'command': {
       const words = await wordsOf(line.words, ports);
       if (typeof words === 'string') return { played: line.text, problem: words };
-      const { exitCode, complaint = '' } = await operator.run(words);
+      const { exitCode, complaint = '' } = await runOnceThere(words, ports);
       const played = words.join(' ');
       if (exitCode === 0) return { played };
       return { played, problem: `it ended with ${exitCode ?? 'its time limit'}: ${complaint}` };
     }
   }
 }
+
+/** An alert that it cites may fire, and a span arrive, some seconds later. What is not there costs no try. */
+async function runOnceThere(words: readonly string[], ports: ReferencePorts): Promise<Ran> {
+  let ran: Ran | undefined;
+  const run = async () => {
+    ran = await ports.operator.run(words);
+    return ran.complaint?.includes(NOT_THERE) ? undefined : ran;
+  };
+  await untilThere(run, PLACEHOLDER_LIMIT_MS, ports);
+  return ran as Ran;
+}
+
+const NOT_THERE: CliErrorCode = 'unknown_evidence';
 
 async function firing(
   { alert }: { readonly alert?: string },
