@@ -1,20 +1,15 @@
 import { createControlClient } from '../../platform/control-client.ts';
 import type { Project } from '../../platform/project.ts';
 import { requirePrometheus } from '../../shop/prometheus.ts';
-import { createDrillClient } from '../drill-client.ts';
 import type { Scenario } from '../format/schema.ts';
 
-/**
- * Whether a scenario's metric shows its symptom now; undefined where customers show it. What it shows before the round has begun is of the
- * platform's start.
- */
+/** Whether a scenario's metric shows its symptom now; undefined where customers show it. */
 export function hasSymptomOf(
   { symptom }: Pick<Scenario, 'symptom'>,
   project: Project,
 ): (() => Promise<boolean>) | undefined {
   if (symptom.of !== 'metric') return undefined;
   return async () => {
-    if ((await createDrillClient(project).status()).phase === 'starting') return false;
     const prometheus = requirePrometheus(await createControlClient(project).state());
     const [sample] = await prometheus.queryInstant(symptom.query);
     return sample !== undefined && sample.value > symptom.above;

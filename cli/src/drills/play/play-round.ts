@@ -7,13 +7,14 @@ import { type ReadDrillJournal, readDrillJournal } from '../journal/journal-file
 import { isOfRound } from '../live/alerts-of-round.ts';
 import type { ShownRound, StartRequest } from '../requests.ts';
 import { journalOf } from '../rounds.ts';
+import { untilBegun } from './until-begun.ts';
 
 /** A round from its start to its end, with a program as its player. */
 export interface RoundToPlay {
   readonly project: Project;
   readonly request: StartRequest;
   readonly clock: RunClock;
-  /** Plays the round. It may resolve before the round is over, and may fail. */
+  /** Plays the round, which has begun. It may resolve before the round is over, and may fail. */
   play(round: ShownRound): Promise<void>;
   readonly signal: AbortSignal;
 }
@@ -37,7 +38,7 @@ export async function playRound({ project, request, clock, play, signal }: Round
   const client = createDrillClient(project);
   const started = await client.start(request);
   try {
-    await play(started);
+    if (await untilBegun(() => client.status(), { clock, signal })) await play(started);
     await untilOver(client, request.limitMs + END_LIMIT_MS, { clock, signal });
   } catch (error) {
     await endIfOn(client, request.trainee);

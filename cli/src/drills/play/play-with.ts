@@ -50,7 +50,7 @@ export function playWith(options: PlayWithOptions): Promise<PlayedRound> {
           operator,
           clock: systemClock,
           env,
-          pages: async () => ((await client.status()).phase === 'starting' ? [] : pagesOf(project)),
+          pages: () => pagesOf(project),
           status: () => client.status(),
           signal: until,
           say,

@@ -11,7 +11,7 @@ export interface PlaySession {
   readonly operator: Operator;
   readonly clock: RunClock;
   readonly env: NodeJS.ProcessEnv;
-  /** Names of the pages and tickets that fire; none before the round has begun. */
+  /** Names of the pages and tickets that fire. */
   pages(): Promise<readonly string[]>;
   /** The round as its trainee sees it. */
   status(): Promise<Pick<ShownRound, 'phase' | 'ended'>>;

@@ -139,9 +139,9 @@ async function play({ id }: ShownRound, seen: Seen, options: TrialOptions): Prom
     clock: systemClock,
     operator,
     async pages() {
-      const { phase, ended } = await client.status();
+      const { ended } = await client.status();
       if (ended !== undefined) throw new Error(`the round is over: ${ended.reason}`);
-      return phase === 'starting' ? [] : pagesOf(project);
+      return pagesOf(project);
     },
     awaited: scenario.pages,
     hasSymptom: hasSymptomOf(scenario, project),
