@@ -6,6 +6,9 @@ import type { Project } from '../platform/project.ts';
 import { suggestName } from '../shared/suggest-name.ts';
 import { unless } from '../shared/unless.ts';
 
+/** Type of the event with which a round begins; its message has the round's id. */
+export const DRILL_STARTED = 'drill.started';
+
 /** Where a round keeps its journal. */
 export interface StoredRound {
   readonly id: string;

@@ -23,7 +23,7 @@ import { followChanges } from './live/follow-changes.ts';
 import { COLLEAGUE, createLivePorts } from './live/ports.ts';
 import { readOperatorState } from './live/restore.ts';
 import type { DrillRequests, ShownRound, StartRequest } from './requests.ts';
-import { journalOf } from './rounds.ts';
+import { DRILL_STARTED, journalOf } from './rounds.ts';
 import { candidatesOf } from './seal/draw.ts';
 import { checkEnvelope, type Envelope, seal } from './seal/envelope.ts';
 
@@ -135,7 +135,7 @@ export async function openDrills(context: DrillContext, createPorts = createLive
     const unfollow = observe(round, startedAt);
     const leaveAudit = context.auditRecent();
     chaos.setOwner({ refusal, onLook: () => onPeek(round, 'chaos') });
-    events.add('drill.started', 'platform', `a drill is on: ${id}, commitment ${round.status().commitment}`);
+    events.add(DRILL_STARTED, 'platform', `a drill is on: ${id}, commitment ${round.status().commitment}`);
     const shown = { id, startedAt: startedAt.toISOString(), limitMs };
     const over = round.done.finally(() => letGo({ held, unfollow, leaveAudit }));
     const one: Running = { id, shown, round, over };

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { messageOf } from '../../errors.ts';
 import { callJson, createControlClient } from '../../platform/control-client.ts';
 import { currentRoundFile } from '../../platform/current-round.ts';
+import type { PlatformEvent } from '../../platform/events.ts';
 import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { createBackend } from '../../trace/backend.ts';
 import type { Scenario } from '../format/schema.ts';
 import type { Operator } from '../play/operator.ts';
+import { DRILL_STARTED } from '../rounds.ts';
 import type { SurfaceText } from './find-leaks.ts';
 
 /** Commands with which a trainee looks at a platform. None of them changes it. */
@@ -79,7 +81,7 @@ export async function readSurfaces({ round, project, operator, signal }: Surface
   ];
   const state = await createControlClient(project).state();
   texts.push(
-    await read('GET /v1/events', () => eventsOf(project)),
+    await read('GET /v1/events', () => eventsOf(project, round)),
     await read(METRICS, () => textOf(`${state.telemetryUrl}/metrics`, signal)),
     await read(TRACES, () => tracesOf(state, signal)),
     await read('command lines of processes', () => commandLines(state)),
@@ -125,10 +127,21 @@ async function textOf(url: string, signal: AbortSignal): Promise<string> {
   return response.text();
 }
 
-async function eventsOf(project: Project): Promise<string> {
-  const lines: string[] = [];
-  for await (const event of createControlClient(project).events({ follow: false })) lines.push(JSON.stringify(event));
-  return lines.join('\n');
+async function eventsOf(project: Project, round: string): Promise<string> {
+  const events: PlatformEvent[] = [];
+  for await (const event of createControlClient(project).events({ follow: false })) events.push(event);
+  return sinceStartOf(round, events)
+    .map((event) => JSON.stringify(event))
+    .join('\n');
+}
+
+/** Those of a round: why an earlier one was void may name what was to be injected. All where its start has been dropped. Pure. */
+export function sinceStartOf(
+  round: string,
+  events: readonly Pick<PlatformEvent, 'type' | 'message'>[],
+): readonly Pick<PlatformEvent, 'type' | 'message'>[] {
+  const started = events.findLastIndex(({ type, message }) => type === DRILL_STARTED && message.includes(round));
+  return events.slice(Math.max(0, started));
 }
 
 /** Some of those that are stored, with the log records of each. */
