@@ -38,6 +38,7 @@ export function createHappenings(options: HappeningsOptions): Happenings {
   const { scenario, schedule } = envelope;
   const withheld: DrillEvent[] = [];
   const witnesses: Promise<void>[] = [];
+  const decoys: Promise<void>[] = [];
   const injected: { readonly index: number; readonly injected: Injected; isReverted: boolean }[] = [];
 
   async function injectOne(injection: (typeof scenario.inject)[number]): Promise<Injected> {
@@ -78,6 +79,8 @@ export function createHappenings(options: HappeningsOptions): Happenings {
   async function revert(why: string, which = (_: Injection) => true): Promise<readonly string[]> {
     const left: string[] = [];
     await Promise.all(witnesses);
+    // At the end none comes any more; one that is on its way would change the platform after it was restored.
+    if (over.aborted) await Promise.all(decoys);
     for (const one of injected.toReversed()) {
       const injection = scenario.inject[one.index];
       if (one.isReverted || injection === undefined || !which(injection)) continue;
@@ -109,7 +112,7 @@ export function createHappenings(options: HappeningsOptions): Happenings {
     withheld,
     inject,
     follow(after) {
-      for (const decoy of schedule.decoys.filter((one) => one.after === after)) void comeAndGo(decoy);
+      for (const decoy of schedule.decoys.filter((one) => one.after === after)) decoys.push(comeAndGo(decoy));
     },
     revert,
   };

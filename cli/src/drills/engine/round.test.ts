@@ -244,6 +244,22 @@ describe('a round', () => {
     expect(shop.done.slice(1)).toEqual(['restart catalog', 'restart stock', 'restart payments']);
   });
 
+  it('restores the platform after a decoy that is on its way', async () => {
+    const decoy = shop.decoy.bind(shop);
+    Object.assign(shop, {
+      decoy: async (what: string, target: string) => {
+        await timerClock.sleep(8_000, new AbortController().signal);
+        return decoy(what, target);
+      },
+    });
+    start('d201', { decoys: [{ after: 'injection', delayMs: 0, do: 'restart', target: 'catalog' }] });
+    await pass(42);
+    round.end('gave-up', 'enough');
+    await pass(15);
+    await round.done;
+    expect(shop.done).toEqual(['inject fault for 720000', 'restart catalog', 'revert: the round is over', 'restore']);
+  });
+
   it('has decoys after the page of its failure, not after one of the start of the platform', async () => {
     start('d201', { decoys: [{ after: 'page', delayMs: 5_000, do: 'restart', target: 'shipping' }] });
     for (const state of ['firing', 'resolved'] as const) {
