@@ -1,7 +1,7 @@
 import { formatCount } from '../../output/units.ts';
 import { isWithoutFailure, type Scenario } from '../format/schema.ts';
 import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
-import { noticedBy } from '../score/customers.ts';
+import { measuredOf, noticedBy } from '../score/customers.ts';
 import { isScore, type NoScore, type Score, scoreOf } from '../score/score.ts';
 import type { Envelope } from '../seal/envelope.ts';
 
@@ -58,8 +58,7 @@ export function describeTruths(scenario: Scenario): readonly string[] {
 
 /** The seconds in which what customers notice began, or ended. */
 function symptoms(records: readonly DrillRecord[], envelope: Envelope | undefined): readonly TimelineEntry[] {
-  const symptom = envelope?.scenario.symptom;
-  const noticed = noticedBy(records, symptom?.of === 'metric' ? symptom.above : undefined);
+  const noticed = noticedBy(records, envelope && measuredOf(envelope.scenario, records));
   return noticed.flatMap(({ second, outside }, index): readonly TimelineEntry[] => {
     const before = noticed[index - 1]?.outside;
     if ((outside === undefined) === (before === undefined)) return [];

@@ -14,10 +14,8 @@ export interface Known {
 }
 
 /** What could be known when, from a journal alone. Pure. */
-export function knownOf({ records, scenario, clocks, symptom, isWithoutFailure }: Round): readonly Known[] {
-  const firstMetric = recordsOf(records, 'second').find(
-    ({ metric = 0 }) => scenario.symptom.of === 'metric' && metric > scenario.symptom.above,
-  )?.ms;
+export function knownOf({ records, scenario, clocks, noticed, symptom, isWithoutFailure }: Round): readonly Known[] {
+  const firstMetric = noticed.find(({ kinds }) => kinds.has('metric'))?.second.ms;
   const visibleMs = (where: string, look: string): number | undefined => {
     // That nothing is wrong can be seen all the time.
     if (isWithoutFailure) return 0;

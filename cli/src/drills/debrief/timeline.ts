@@ -1,5 +1,6 @@
 import type { Lane, PageData, Span, SpanTone } from '../../report/page-data.ts';
 import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
+import { measuredOf } from '../score/customers.ts';
 import type { Round } from '../score/round.ts';
 import type { TimelineEntry } from './debrief.ts';
 
@@ -19,6 +20,7 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
   const { records, end } = round;
   const endMs = records.at(-1)?.ms ?? end.ms;
   const seconds = bySecond(recordsOf(records, 'second'), endMs);
+  const metric = measuredOf(round.scenario, records)?.values;
   const failures = failureSpans(records, timeline, end.ms);
   const shed = seconds.map((one) => one?.shed ?? 0);
   const isShed = shed.some((count) => count > 0);
@@ -36,7 +38,7 @@ export function chartsOf(round: Round, timeline: readonly TimelineEntry[]): Page
         ...(isShed ? [shed] : []),
       ],
       pending: seconds.map((one) => one?.overdue ?? null),
-      waiting: seconds.map((one) => one?.metric ?? null),
+      waiting: seconds.map((one) => (one && metric?.get(one.seq)) ?? null),
     },
     happenings: [
       // Labels of two in one lane would cover each other.

@@ -91,26 +91,29 @@ describe('a round', () => {
     expect(shop.faults.size).toBe(0);
   });
 
-  it('has nothing in its journal that a round without a failure does not have, until it is over', async () => {
-    const seen: unknown[] = [];
-    for (const scenario of ['d201', 'd000']) {
-      shop = new FakeShop();
-      shop.isCured = true;
-      start(scenario);
-      await pass(120);
-      const shown = journal
-        .records()
-        .map(({ hash: _, at: __, ...record }) => ('commitment' in record ? { ...record, commitment: '' } : record));
-      seen.push({ shown, status: { ...round.status(), commitment: '' } });
-      round.end('aborted', 'enough');
-      await pass(15);
-      await round.done;
-      await rm(join(folder, 'journal.jsonl'));
-      vi.setSystemTime(0);
-    }
-    expect(seen[1]).toEqual(seen[0]);
-    expect(typesOf()).toContain('reveal');
-  });
+  it.each(['d201', 'd202'])(
+    '%s has nothing in its journal that a round without a failure does not have, until it is over',
+    async (id) => {
+      const seen: unknown[] = [];
+      for (const scenario of [id, 'd000']) {
+        shop = new FakeShop();
+        shop.isCured = true;
+        start(scenario);
+        await pass(120);
+        const shown = journal
+          .records()
+          .map(({ hash: _, at: __, ...record }) => ('commitment' in record ? { ...record, commitment: '' } : record));
+        seen.push({ shown, status: { ...round.status(), commitment: '' } });
+        round.end('aborted', 'enough');
+        await pass(15);
+        await round.done;
+        await rm(join(folder, 'journal.jsonl'));
+        vi.setSystemTime(0);
+      }
+      expect(seen[1]).toEqual(seen[0]);
+      expect(typesOf()).toContain('reveal');
+    },
+  );
 
   it('has every second in its journal also while something is injected, which a release takes some for', async () => {
     const inject = shop.inject.bind(shop);

@@ -105,22 +105,21 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       next: 'see "shopctl drill status"',
     });
   };
-  const noticed = () =>
-    noticedBy(journal.records(), scenario.symptom.of === 'metric' ? scenario.symptom.above : undefined);
+  // In the journal once the round is revealed: no other scenario has them.
+  const metrics = new Map<number, number>();
+  const { symptom } = scenario;
+  const measure = symptom.of === 'metric' ? { above: symptom.above, values: metrics } : undefined;
+  const noticed = () => noticedBy(journal.records(), measure);
 
   async function measured(): Promise<number | undefined> {
-    if (scenario.symptom.of !== 'metric') return undefined;
-    return ports.measure(scenario.symptom.query).catch(() => undefined); // No value: nothing is measured in this second.
+    if (symptom.of !== 'metric') return undefined;
+    return ports.measure(symptom.query).catch(() => undefined); // No value: nothing is measured in this second.
   }
 
   async function tick(): Promise<void> {
     const metric = await measured();
-    journal.write({
-      type: 'second',
-      ...customers.take(),
-      overdue: overdue.count(),
-      ...(metric !== undefined && { metric }),
-    });
+    const { seq } = journal.write({ type: 'second', ...customers.take(), overdue: overdue.count() });
+    if (metric !== undefined) metrics.set(seq, metric);
   }
 
   /** Calls back once a second until it says that it is enough, or the round is over. */
@@ -217,6 +216,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       problems.push(`orders were not compared: ${messageOf(error)}`);
     }
     journal.write({ type: 'reveal', envelope });
+    if (metrics.size > 0) journal.write({ type: 'measured', values: [...metrics] });
     for (const event of [...happenings.withheld, ...(await exemplars.collect())]) journal.write(event);
     return { why, reason, left, problems, hash: journal.close().hash };
   }

@@ -53,7 +53,7 @@ export type DrillEvent =
     }
   /** The platform before anything happens: it serves, and no alert fires. */
   | { readonly type: 'baseline'; readonly served: number; readonly failed: number }
-  /** One second of the drill's own load and, where the scenario says so, of its metric. */
+  /** One second of the drill's own load: the same fields whatever the scenario is. */
   | {
       readonly type: 'second';
       readonly sent: number;
@@ -66,7 +66,6 @@ export type DrillEvent =
       readonly slow: number;
       /** Confirmed orders whose shipment is overdue. */
       readonly overdue: number;
-      readonly metric?: number;
     }
   | { readonly type: 'page'; readonly alert: string; readonly state: 'firing' | 'escalated' | 'resolved' }
   | { readonly type: 'ack'; readonly alert: string; readonly by: string }
@@ -117,6 +116,8 @@ export type DrillEvent =
       /** When it was begun. */
       readonly beganMs?: number;
     }
+  /** The scenario's metric, where it has one: its value by the number of the second's record. */
+  | { readonly type: 'measured'; readonly values: readonly (readonly [second: number, value: number])[] }
   | { readonly type: 'witnessed'; readonly index: number; readonly evidence: string; readonly happenedMs: number }
   | { readonly type: 'reverted'; readonly index: number; readonly why: string; readonly happenedMs: number }
   | {

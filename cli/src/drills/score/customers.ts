@@ -1,3 +1,4 @@
+import type { Scenario } from '../format/schema.ts';
 import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
 import { rubric } from './rubric.ts';
 
@@ -14,17 +15,33 @@ export interface Noticed {
 
 export type SymptomKind = 'failures' | 'latency' | 'shipments' | 'metric';
 
+/** A scenario's metric: a value above is a symptom. */
+export interface Measured {
+  readonly above: number;
+  /** By the number of the second's record. */
+  readonly values: ReadonlyMap<number, number>;
+}
+
+/** What was measured in a round that was revealed; undefined where the symptom is not of a metric. Pure. */
+export function measuredOf(
+  { symptom }: Pick<Scenario, 'symptom'>,
+  records: readonly DrillRecord[],
+): Measured | undefined {
+  if (symptom.of !== 'metric') return undefined;
+  return { above: symptom.above, values: new Map(recordsOf(records, 'measured').flatMap(({ values }) => values)) };
+}
+
 /**
  * Each second of a round with what customers notice by then: a share of failed or slow orders over some seconds, one overdue shipment,
  * orders without any response. What is shed counts as failed as long as fewer orders than usual are served: an operator may refuse what
  * is more than usual. A scenario's metric counts as well. Pure.
  */
-export function noticedBy(records: readonly DrillRecord[], above?: number): readonly Noticed[] {
+export function noticedBy(records: readonly DrillRecord[], measured?: Measured): readonly Noticed[] {
   const seconds = recordsOf(records, 'second');
   let first = 0;
   return seconds.map((second, index) => {
     while ((seconds[first]?.ms ?? second.ms) <= second.ms - rubric.customers.windowMs) first++;
-    const found = outsideOf(seconds.slice(first, index + 1), second, above);
+    const found = outsideOf(seconds.slice(first, index + 1), second, measured);
     const kinds = new Set(found.map(([kind]) => kind));
     return { second, kinds, ...(found[0] !== undefined && { outside: found[0][1] }) };
   });
@@ -34,7 +51,7 @@ export function noticedBy(records: readonly DrillRecord[], above?: number): read
 function outsideOf(
   window: readonly Second[],
   second: Second,
-  above: number | undefined,
+  measured: Measured | undefined,
 ): readonly (readonly [SymptomKind, string])[] {
   const sum = (key: 'sent' | 'good' | 'failed' | 'slow') => window.reduce((total, one) => total + one[key], 0);
   const { windowMs, least, failedShare, slowShare, ordersPerSecond } = rubric.customers;
@@ -49,8 +66,9 @@ function outsideOf(
   if (sent >= least && good + failed === 0) found.push(['failures', `${sent} orders without a response`]);
   if (slow >= least && slow > slowShare * good) found.push(['latency', `${slow} of ${good} orders were slow`]);
   if (second.overdue > 0) found.push(['shipments', `${second.overdue} shipments are overdue`]);
-  if (above !== undefined && (second.metric ?? 0) > above)
-    found.push(['metric', `the metric is ${second.metric}, above ${above}`]);
+  const value = measured?.values.get(second.seq);
+  if (measured !== undefined && value !== undefined && value > measured.above)
+    found.push(['metric', `the metric is ${value}, above ${measured.above}`]);
   return found;
 }
 

@@ -1,7 +1,7 @@
 import { isWithoutFailure, type Scenario } from '../format/schema.ts';
 import { type DrillRecord, type RecordOf, recordsOf } from '../journal/records.ts';
 import { isCure } from './actions.ts';
-import { type Noticed, noticedBy, servedFrom } from './customers.ts';
+import { measuredOf, type Noticed, noticedBy, servedFrom } from './customers.ts';
 
 /** When what happened, ms since the start; undefined for what did not. */
 export interface Clocks {
@@ -42,7 +42,7 @@ export function roundOf(records: readonly DrillRecord[]): Round | undefined {
   const { scenario } = reveal.envelope;
   const injectedMs = recordsOf(records, 'injected')[0]?.happenedMs;
   const begunMs = begunMsOf(records);
-  const noticed = noticedBy(records, scenario.symptom.of === 'metric' ? scenario.symptom.above : undefined);
+  const noticed = noticedBy(records, measuredOf(scenario, records));
   const symptom = noticed.find(({ second, outside }) => outside !== undefined && second.ms >= (injectedMs ?? Infinity));
   const detected = records.find(
     (record): record is RecordOf<'ack'> | RecordOf<'declare'> =>

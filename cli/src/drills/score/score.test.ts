@@ -322,11 +322,12 @@ describe('rubric v1', () => {
 
     it('do not notice what a metric shows; its scenario counts from the metric', () => {
       const scenario = findScenario(scenarios, 'd304');
-      const result = scoreOf(aJournal({ scenario, failing: [], happenings: [second(60.5, { metric: 3 })] }));
+      // The start is the first record, each second before it the next.
+      const measured: Happening = [399, { type: 'measured', values: [[63, 3]] }];
+      const happenings = [second(60.5, {}), measured];
+      const result = scoreOf(aJournal({ scenario, failing: [], happenings }));
       expect(result).toMatchObject({ clocks: { symptomMs: 60_500 } });
-      expect(
-        isScore(scoreOf(aJournal({ scenario: d201, failing: [], happenings: [second(60.5, { metric: 3 })] }))),
-      ).toBe(false);
+      expect(isScore(scoreOf(aJournal({ scenario: d201, failing: [], happenings })))).toBe(false);
     });
   });
 

@@ -5,7 +5,7 @@ import type { ReadDrillJournal } from '../journal/journal-file.ts';
 import { type DrillRecord, recordsOf } from '../journal/records.ts';
 import type { Leak } from '../leak/find-leaks.ts';
 import type { PlayedLine } from '../play/play-reference.ts';
-import { noticedBy } from '../score/customers.ts';
+import { measuredOf, noticedBy } from '../score/customers.ts';
 import { begunMsOf } from '../score/round.ts';
 import { isScore, scoreOf } from '../score/score.ts';
 import { verifyJournal } from '../verify.ts';
@@ -91,9 +91,7 @@ function symptomOf({ scenario, journal: { records } }: EvaluatedRound): TrialChe
   const { symptom } = scenario;
   if (symptom.of === 'none') return check('symptom', 'fail', 'the scenario states none');
   const since = injectedMs(records);
-  const noticed = noticedBy(records, symptom.of === 'metric' ? symptom.above : undefined).filter(
-    ({ second }) => second.ms >= since,
-  );
+  const noticed = noticedBy(records, measuredOf(scenario, records)).filter(({ second }) => second.ms >= since);
   const first = noticed.find(({ kinds }) => kinds.has(symptom.of));
   if (first === undefined) {
     const others = noticed.find(({ outside }) => outside !== undefined)?.outside ?? 'nothing';
