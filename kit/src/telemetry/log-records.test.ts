@@ -21,16 +21,16 @@ beforeAll(async () => {
     const later = () => new Promise((resolve) => setTimeout(resolve, 5));
     server.post('/fails', async () => { await later(); throw new Error('broken'); });
     server.get('/unavailable', async () => { await later(); throw new DatabaseUnavailableError('down'); });
-    await server.listen({ host: '127.0.0.1', port: 0 });
-    console.log(JSON.stringify({ port: server.server.address().port }));`,
+    await server.listen({ host: '127.0.0.1', port: 0 });`,
     { preload: 'kit/src/telemetry/preload.ts' },
   );
-  const port = await vi.waitFor(() => {
-    const listening = service.records().find((record) => 'port' in record);
-    if (listening === undefined) throw new Error('it does not listen yet');
-    return listening.port;
+  // Its last record before the first request: one that came later would be taken for a record of that.
+  origin = await vi.waitFor(() => {
+    const said = service.records().map(({ msg }) => /^Server listening at (\S+)$/.exec(String(msg))?.[1]);
+    const address = said.find((one) => one !== undefined);
+    if (address === undefined) throw new Error('it does not listen yet');
+    return address;
   }, START_MS);
-  origin = `http://127.0.0.1:${port}`;
 });
 
 afterAll(() => service[Symbol.asyncDispose]());
