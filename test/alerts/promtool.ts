@@ -37,7 +37,7 @@ async function find(): Promise<readonly Programs[]> {
 async function ownPromtool(): Promise<string | undefined> {
   if (!(await havePrometheus())) return undefined;
   await using context = await aContext({ cacheDir: sharedCacheDir() });
-  return findTool('promtool', context);
+  return await findTool('promtool', context);
 }
 
 /** What a run of promtool printed, also where it found something wrong. Throws where it could not run. */

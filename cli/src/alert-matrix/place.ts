@@ -54,7 +54,7 @@ export async function openPlace(options: PlaceOptions, deps: CommandDeps): Promi
     return {
       async measure(pair) {
         await using databases = openShopDatabases(connection.databaseUrls);
-        return measurePair(
+        return await measurePair(
           pair,
           portsOf(own.project, { ...options, gatewayUrl: connection.gatewayUrl, databases, deps }),
         );

@@ -43,7 +43,7 @@ export async function openMonitoring(
     async look(sinceMs) {
       const databaseUrls = operatorDatabaseUrls(state(), await secrets());
       await using databases = openShopDatabases(databaseUrls);
-      return lookAtRecent({ databaseUrls, databases }, sinceMs);
+      return await lookAtRecent({ databaseUrls, databases }, sinceMs);
     },
     onProblem,
   });

@@ -246,3 +246,13 @@ describe('a database that does not respond', () => {
     expect(performance.now() - startedAt).toBeLessThan(5_000);
   }, 10_000);
 });
+
+it('connects no more after its disposal, also for a statement that was asked for before', async () => {
+  const closed = openShopDatabases(urls);
+  const asked = closed.query('shipping', 'SELECT 1');
+  await Promise.all([
+    expect(asked).rejects.toMatchObject({ why: expect.stringContaining('have been closed') }),
+    closed[Symbol.asyncDispose](),
+  ]);
+  await expect(closed.query('orders', 'SELECT 1')).rejects.toThrow();
+});

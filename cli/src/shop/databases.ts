@@ -15,7 +15,7 @@ const defaultDatabaseLimits: DatabaseLimits = { connectTimeoutMs: 2_000, stateme
 export interface ShopDatabases extends AsyncDisposable {
   /**
    * Runs one statement; statements for one database wait for each other. Throws DatabaseError: exit code 4 when the
-   * database did not respond, 1 when it refused.
+   * database did not respond, 1 when it refused. Rejects after the disposal.
    */
   query<Row>(database: DatabaseName, text: string, values?: readonly unknown[]): Promise<Row[]>;
 }
@@ -46,8 +46,11 @@ export function openShopDatabases(
 ): ShopDatabases {
   const connections = new Map<DatabaseName, Promise<OpenConnection>>();
   const queues = new Map<DatabaseName, Promise<unknown>>();
+  let isClosed = false;
 
   function connectionTo(database: DatabaseName): Promise<OpenConnection> {
+    // A connection that is made after the disposal would stay open for as long as this process runs.
+    if (isClosed) throw new Error('the connections of these databases have been closed');
     const known = connections.get(database) ?? connect(urls[database], limits);
     connections.set(database, known);
     return known;
@@ -76,6 +79,7 @@ export function openShopDatabases(
       return next;
     },
     async [Symbol.asyncDispose]() {
+      isClosed = true;
       const open = await Promise.allSettled(connections.values());
       await Promise.all(open.map((one) => (one.status === 'fulfilled' ? close(one.value) : undefined)));
     },

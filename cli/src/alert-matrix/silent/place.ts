@@ -50,7 +50,7 @@ export async function openSituationPlace(
     return {
       async measure(situation) {
         await using databases = openShopDatabases(databaseUrls);
-        return measureSituation(situation, {
+        return await measureSituation(situation, {
           platform: own.project.name,
           startedAt,
           clock,

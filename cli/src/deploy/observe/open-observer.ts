@@ -59,7 +59,7 @@ export function openObserver(
     async audit(sinceMs) {
       const urls = await databaseUrls();
       await using databases = openShopDatabases(urls);
-      return lookAtRecent({ databaseUrls: urls, databases }, sinceMs);
+      return await lookAtRecent({ databaseUrls: urls, databases }, sinceMs);
     },
     traces: (service) =>
       createTraceGuard({

@@ -65,13 +65,13 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
 
   async function withDatabases<T>(work: (databases: ShopDatabases) => Promise<T>): Promise<T> {
     await using databases = openShopDatabases(operatorDatabaseUrls(state(), await secrets()));
-    return work(databases);
+    return await work(databases);
   }
 
   async function look(): Promise<RecentLook> {
     const databaseUrls = operatorDatabaseUrls(state(), await secrets());
     await using databases = openShopDatabases(databaseUrls);
-    return lookAtRecent({ databaseUrls, databases }, startedAt.getTime());
+    return await lookAtRecent({ databaseUrls, databases }, startedAt.getTime());
   }
 
   return {
