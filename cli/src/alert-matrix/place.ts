@@ -18,7 +18,7 @@ import type { Project } from '../platform/project.ts';
 import { prometheusFiles } from '../providers/prometheus/files.ts';
 import { systemClock } from '../shared/clock.ts';
 import { pollFor } from '../shared/wait-until.ts';
-import { openShopDatabases, type ShopDatabases } from '../shop/databases.ts';
+import { type ShopDatabases, withShopDatabases } from '../shop/databases.ts';
 import { requirePrometheus } from '../shop/prometheus.ts';
 import type { PairRecord } from './journal.ts';
 import { measurePair, type PairPorts } from './measure-pair.ts';
@@ -52,13 +52,10 @@ export async function openPlace(options: PlaceOptions, deps: CommandDeps): Promi
     await switchAudit(own.project, true);
     const connection = await connectPlatform(own.project);
     return {
-      async measure(pair) {
-        await using databases = openShopDatabases(connection.databaseUrls);
-        return await measurePair(
-          pair,
-          portsOf(own.project, { ...options, gatewayUrl: connection.gatewayUrl, databases, deps }),
-        );
-      },
+      measure: (pair) =>
+        withShopDatabases(connection, (databases) =>
+          measurePair(pair, portsOf(own.project, { ...options, gatewayUrl: connection.gatewayUrl, databases, deps })),
+        ),
       close: () => own.end(output),
     };
   } catch (error) {

@@ -8,7 +8,7 @@ import { isRunInProgress } from '../platform/run-lock.ts';
 import { wantsProbe } from '../platform/settings.ts';
 import type { ExtensionContext, SupervisorExtension } from '../platform/supervisor-extension.ts';
 import { loadOrCreateSecrets } from '../providers/secrets.ts';
-import { openShopDatabases } from '../shop/databases.ts';
+import { withShopDatabases } from '../shop/databases.ts';
 import { VERSION } from '../version.ts';
 import { AUDIT_EVERY_MS } from './audit-client.ts';
 import { startAuditMeter } from './audit-meter.ts';
@@ -42,8 +42,7 @@ export async function openMonitoring(
   const audits = startAuditMeter({
     async look(sinceMs) {
       const databaseUrls = operatorDatabaseUrls(state(), await secrets());
-      await using databases = openShopDatabases(databaseUrls);
-      return await lookAtRecent({ databaseUrls, databases }, sinceMs);
+      return withShopDatabases({ databaseUrls }, (databases) => lookAtRecent({ databaseUrls, databases }, sinceMs));
     },
     onProblem,
   });

@@ -92,6 +92,7 @@ export async function withShopDatabases<Result>(
   work: (databases: ShopDatabases) => Promise<Result>,
 ): Promise<Result> {
   await using databases = openShopDatabases(databaseUrls);
+  // Without "await" they would be closed before the work is done.
   return await work(databases);
 }
 

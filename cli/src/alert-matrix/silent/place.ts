@@ -11,7 +11,7 @@ import { connectPlatform } from '../../platform/connection.ts';
 import { type ControlClient, createControlClient } from '../../platform/control-client.ts';
 import type { Project } from '../../platform/project.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { openShopDatabases } from '../../shop/databases.ts';
+import { withShopDatabases } from '../../shop/databases.ts';
 import { requirePrometheus } from '../../shop/prometheus.ts';
 import { serviceNames } from '../../topology/services.ts';
 import { startMixedLoad } from '../mixed-load.ts';
@@ -48,32 +48,32 @@ export async function openSituationPlace(
     const { gatewayUrl, databaseUrls } = await connectPlatform(own.project);
     const control = createControlClient(own.project);
     return {
-      async measure(situation) {
-        await using databases = openShopDatabases(databaseUrls);
-        return await measureSituation(situation, {
-          platform: own.project.name,
-          startedAt,
-          clock,
-          signal: deps.signal,
-          startLoad({ rate, mix }: Part, part) {
-            const name = `${runId}-${situation.name.replaceAll(' ', '-')}-${part}-${startedAt}`;
-            const load = { gatewayUrl, rate, seed, name, clock };
-            if (mix !== 'declines') return startMixedLoad(load);
-            const bodyOf = (index: number) =>
-              (index % 10 < REFUSED ? refusedOrder(index) : mixedOrder(seed, name, index)).body;
-            return startMixedLoad({ ...load, bodyOf });
-          },
-          disturb: (disturbance, forMs) => disturb(disturbance, forMs, { control, deps }),
-          pager: createPagerReader(own.project),
-          shippedAt: (orderIds) => readShipments(databases, orderIds),
-          async scrapes(seconds) {
-            const samples = await requirePrometheus(await control.state()).queryInstant(
-              `sum(sum_over_time(up[${seconds}s]))`,
-            );
-            return samples[0]?.value ?? 0;
-          },
-        });
-      },
+      measure: (situation) =>
+        withShopDatabases({ databaseUrls }, (databases) =>
+          measureSituation(situation, {
+            platform: own.project.name,
+            startedAt,
+            clock,
+            signal: deps.signal,
+            startLoad({ rate, mix }: Part, part) {
+              const name = `${runId}-${situation.name.replaceAll(' ', '-')}-${part}-${startedAt}`;
+              const load = { gatewayUrl, rate, seed, name, clock };
+              if (mix !== 'declines') return startMixedLoad(load);
+              const bodyOf = (index: number) =>
+                (index % 10 < REFUSED ? refusedOrder(index) : mixedOrder(seed, name, index)).body;
+              return startMixedLoad({ ...load, bodyOf });
+            },
+            disturb: (disturbance, forMs) => disturb(disturbance, forMs, { control, deps }),
+            pager: createPagerReader(own.project),
+            shippedAt: (orderIds) => readShipments(databases, orderIds),
+            async scrapes(seconds) {
+              const samples = await requirePrometheus(await control.state()).queryInstant(
+                `sum(sum_over_time(up[${seconds}s]))`,
+              );
+              return samples[0]?.value ?? 0;
+            },
+          }),
+        ),
       close: () => own.end(output),
     };
   } catch (error) {

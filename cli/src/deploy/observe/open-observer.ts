@@ -4,7 +4,7 @@ import type { Project } from '../../platform/project.ts';
 import type { PlatformState } from '../../platform/state.ts';
 import { processUsage } from '../../process/process-stats.ts';
 import { loadOrCreateSecrets } from '../../providers/secrets.ts';
-import { openShopDatabases, withShopDatabases } from '../../shop/databases.ts';
+import { withShopDatabases } from '../../shop/databases.ts';
 import { orderContract, outboxTypesIn } from '../../shop/published-events.ts';
 import { createAccountReader } from '../../trace/accounting.ts';
 import { assertTrace } from '../../trace/assert.ts';
@@ -57,9 +57,8 @@ export function openObserver(
     metrics: (names) => backend().metrics(names),
     usage: processUsage,
     async audit(sinceMs) {
-      const urls = await databaseUrls();
-      await using databases = openShopDatabases(urls);
-      return await lookAtRecent({ databaseUrls: urls, databases }, sinceMs);
+      const urls = { databaseUrls: await databaseUrls() };
+      return withShopDatabases(urls, (databases) => lookAtRecent({ ...urls, databases }, sinceMs));
     },
     traces: (service) =>
       createTraceGuard({

@@ -9,7 +9,7 @@ import { operatorBrokerUrl, operatorDatabaseUrls } from '../../platform/connecti
 import type { ExtensionContext } from '../../platform/supervisor-extension.ts';
 import { loadOrCreateSecrets } from '../../providers/secrets.ts';
 import { systemClock } from '../../shared/clock.ts';
-import { openShopDatabases, type ShopDatabases } from '../../shop/databases.ts';
+import { type ShopDatabases, withShopDatabases } from '../../shop/databases.ts';
 import { createGatewayClient, RESPONSE_LIMIT_MS } from '../../shop/gateway-client.ts';
 import { awaitTrace } from '../../shop/order-trace.ts';
 import { createPrometheusClient } from '../../shop/prometheus.ts';
@@ -64,14 +64,14 @@ export function createLivePorts(options: LiveOptions): DrillPorts {
     );
 
   async function withDatabases<T>(work: (databases: ShopDatabases) => Promise<T>): Promise<T> {
-    await using databases = openShopDatabases(operatorDatabaseUrls(state(), await secrets()));
-    return await work(databases);
+    return withShopDatabases({ databaseUrls: operatorDatabaseUrls(state(), await secrets()) }, work);
   }
 
   async function look(): Promise<RecentLook> {
     const databaseUrls = operatorDatabaseUrls(state(), await secrets());
-    await using databases = openShopDatabases(databaseUrls);
-    return await lookAtRecent({ databaseUrls, databases }, startedAt.getTime());
+    return withShopDatabases({ databaseUrls }, (databases) =>
+      lookAtRecent({ databaseUrls, databases }, startedAt.getTime()),
+    );
   }
 
   return {
