@@ -42,24 +42,27 @@ function brokenDatabase() {
   return { database: database as unknown as Database, statements };
 }
 
-it('is not ready before it has its lease: it would refuse the orders that it is sent', async () => {
-  const { database } = brokenDatabase();
-  const lease = { isHeld: false };
-  const orders = createOrders({
+function ordersWith(database: Database, ownership: Pick<OrdersDependencies['ownership'], 'ensure' | 'mayAdopt'>) {
+  return createOrders({
     database,
-    ownership: {
-      id: 'own',
-      async ensure() {
-        if (!lease.isHeld) throw new DatabaseUnavailableError('Connection terminated due to connection timeout');
-      },
-      mayAdopt: () => false,
-    },
+    ownership: { id: 'own', ...ownership },
     publisher: { ready: false },
     logger,
     failpoint: async () => undefined,
     flags: { isOn: async () => false },
     metrics: createOrderMetrics,
   } as unknown as OrdersDependencies);
+}
+
+it('is not ready before it has its lease: it would refuse the orders that it is sent', async () => {
+  const { database } = brokenDatabase();
+  const lease = { isHeld: false };
+  const orders = ordersWith(database, {
+    async ensure() {
+      if (!lease.isHeld) throw new DatabaseUnavailableError('Connection terminated due to connection timeout');
+    },
+    mayAdopt: () => false,
+  });
   const readiness = async () => (await orders.server.inject('/health/ready')).json();
   expect(await readiness()).toMatchObject({
     status: 'not ready',
@@ -72,15 +75,7 @@ it('is not ready before it has its lease: it would refuse the orders that it is 
 
 it('ends although a resumed saga cannot be saved, because the database is unavailable', async () => {
   const { database, statements } = brokenDatabase();
-  const orders = createOrders({
-    database,
-    ownership: { id: 'own', ensure: async () => undefined, mayAdopt: () => true },
-    publisher: { ready: false },
-    logger,
-    failpoint: async () => undefined,
-    flags: { isOn: async () => false },
-    metrics: createOrderMetrics,
-  } as unknown as OrdersDependencies);
+  const orders = ordersWith(database, { ensure: async () => undefined, mayAdopt: () => true });
   await orders.server.listen({ host: '127.0.0.1', port: 0 });
   await expect.poll(() => statements).toContain('UPDATE orders, INSERT outbox: confirm');
   await orders.drain();
