@@ -65,6 +65,10 @@ async function score(): Promise<Score> {
   if (!isScore(result)) throw new Error(`${result.why}: ${result.reason}`);
   return result;
 }
+async function expectVoidBeforeInjection(reason: string): Promise<void> {
+  expect(await round.done).toMatchObject({ why: 'void', reason });
+  expect(typesOf()).not.toContain('injected');
+}
 const BLAME = { component: 'network:orders-payments', mechanism: 'slow', scope: 'all-orders' } as const;
 
 describe('a round', () => {
@@ -398,11 +402,7 @@ describe('a round', () => {
     expect(round.status().phase).toBe('on-call');
     round.record({ type: 'ack', alert: 'OrdersErrorBudgetBurn', by: 'ada' });
     await pass(15);
-    expect(await round.done).toMatchObject({
-      why: 'void',
-      reason: 'the platform was not steady: OrdersErrorBudgetBurn fired in the quiet time',
-    });
-    expect(typesOf()).not.toContain('injected');
+    await expectVoidBeforeInjection('the platform was not steady: OrdersErrorBudgetBurn fired in the quiet time');
   });
 
   it('is void when its metric shows the symptom before its failure', async () => {
@@ -410,11 +410,7 @@ describe('a round', () => {
     await pass(20);
     Object.assign(shop, { measure: async () => 1 });
     await pass(15);
-    expect(await round.done).toMatchObject({
-      why: 'void',
-      reason: 'the platform was not steady: the metric is 1, above 0',
-    });
-    expect(typesOf()).not.toContain('injected');
+    await expectVoidBeforeInjection('the platform was not steady: the metric is 1, above 0');
   });
 
   it('is void when the clock jumps, as after a sleep of the machine', async () => {

@@ -4,6 +4,7 @@ import type { DrillJournal } from '../journal/journal-file.ts';
 import { type EndReason, type Evidence, JOURNAL_VERSION, recordsOf } from '../journal/records.ts';
 import { noticedBy, servedFrom } from '../score/customers.ts';
 import { isProved } from '../score/failure.ts';
+import { steadyMsOf } from '../score/round.ts';
 import { rubric } from '../score/rubric.ts';
 import { commitmentOf } from '../seal/envelope.ts';
 import { startCustomers } from './customers.ts';
@@ -254,12 +255,12 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
     const results = await Promise.allSettled([inject().finally(() => (isOver = true)), looking]);
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
-  const steadyAt = () => recordsOf(journal.records(), 'baseline')[0]?.ms ?? 0;
   /** The quiet time begins when the platform is steady. */
-  const quietUntil = () => steadyAt() + schedule.quietMs;
+  const quietUntil = () => steadyMsOf(journal.records()) + schedule.quietMs;
   /** A trainee who responds to what comes before the failure would lose the points of a response to the failure. */
   function requireQuiet(): void {
-    const acknowledged = recordsOf(journal.records(), 'ack').find(({ ms }) => ms >= steadyAt());
+    const steadyMs = steadyMsOf(journal.records());
+    const acknowledged = recordsOf(journal.records(), 'ack').find(({ ms }) => ms >= steadyMs);
     const last = noticed().at(-1);
     if (acknowledged !== undefined)
       finish('void', `the platform was not steady: ${acknowledged.alert} fired in the quiet time`);

@@ -64,6 +64,11 @@ export function roundOf(records: readonly DrillRecord[]): Round | undefined {
   };
 }
 
+/** When the platform was steady; 0 before it was. Pure. */
+export function steadyMsOf(records: readonly DrillRecord[]): number {
+  return recordsOf(records, 'baseline')[0]?.ms ?? 0;
+}
+
 /** When the failure was begun, from when on it may be noticed; infinite where there is none. Pure. */
 export function begunMsOf(records: readonly DrillRecord[]): number {
   const [injected] = recordsOf(records, 'injected');

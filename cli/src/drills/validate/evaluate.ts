@@ -6,7 +6,7 @@ import { type DrillRecord, recordsOf } from '../journal/records.ts';
 import type { Leak } from '../leak/find-leaks.ts';
 import type { PlayedLine } from '../play/play-reference.ts';
 import { measuredOf, noticedBy } from '../score/customers.ts';
-import { begunMsOf } from '../score/round.ts';
+import { begunMsOf, steadyMsOf } from '../score/round.ts';
 import { isScore, scoreOf } from '../score/score.ts';
 import { verifyJournal } from '../verify.ts';
 import type { TrialCheck } from './trial.ts';
@@ -103,12 +103,8 @@ function symptomOf({ scenario, journal: { records } }: EvaluatedRound): TrialChe
 }
 
 /** What was before the platform was steady is not of the round. */
-function steadyMs(records: readonly DrillRecord[]): number {
-  return recordsOf(records, 'baseline')[0]?.ms ?? 0;
-}
-
 function noSymptomOf(records: readonly DrillRecord[]): TrialCheck {
-  const from = steadyMs(records);
+  const from = steadyMsOf(records);
   const seconds = noticedBy(records).filter(({ second }) => second.ms > from);
   const outside = seconds.find((one) => one.outside !== undefined);
   if (outside === undefined) return check('symptom', 'pass', `none in ${seconds.length} s`);
@@ -117,7 +113,7 @@ function noSymptomOf(records: readonly DrillRecord[]): TrialCheck {
 
 function pagesOf({ scenario, journal: { records } }: EvaluatedRound): TrialCheck {
   const isWithout = isWithoutFailure(scenario);
-  const since = isWithout ? steadyMs(records) : begunMsOf(records);
+  const since = isWithout ? steadyMsOf(records) : begunMsOf(records);
   const fired = recordsOf(records, 'page').filter(({ state, ms }) => state === 'firing' && ms >= since);
   const seen = fired.map(({ alert, ms }) => `${alert} ${isWithout ? `at ${formatDuration(ms)}` : after(ms - since)}`);
   const text = seen.join(', ') || 'none';
