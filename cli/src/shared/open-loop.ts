@@ -11,8 +11,8 @@ export interface OpenLoopOptions {
   readonly forMs?: number | undefined;
   /** From an arrival to the next one, ms; asked for after each. */
   gapMs(): number;
-  /** The arrival of this index, from 0. */
-  send(index: number): Promise<unknown>;
+  /** The arrival of this index, from 0. `isLate`: more than 100 ms after its time. */
+  send(index: number, isLate: boolean): Promise<unknown>;
 }
 
 export interface OpenLoop {
@@ -33,8 +33,9 @@ export function startOpenLoop({ clock, signal, forMs = Infinity, gapMs, send }: 
       const waitMs = began + due - clock.now();
       if (waitMs > 0) await clock.sleep(waitMs, signal).catch(() => undefined); // Aborted: checked next.
       if (signal.aborted) break;
-      if (waitMs < -LATE_MS) counts.late++;
-      const one = send(counts.sent++);
+      const isLate = waitMs < -LATE_MS;
+      if (isLate) counts.late++;
+      const one = send(counts.sent++, isLate);
       inFlight.add(one);
       // A failed one stays, for the end.
       one.then(

@@ -71,7 +71,24 @@ describe('customers', () => {
     const customers = start(never);
     await vi.advanceTimersByTimeAsync(9_990);
     expect(customers.take()).toEqual({ sent: 10 * RATE, good: 0, failed: 0, slow: 0 });
-    expect(customers.sums()).toEqual({ sent: 10 * RATE, late: 0 });
+    expect(customers.sent()).toBe(10 * RATE);
+    expect(customers.usual()).toEqual({ sent: 10 * RATE, late: 0 });
+  });
+
+  it('count those at the usual rate that were sent late, and none of a higher one', async () => {
+    let now = 0;
+    const at = { ...timerClock, now: () => now };
+    const customers = startCustomers({ seed: '7', clock: at, place: never, onResponse: () => undefined });
+    // A second in which the machine did nothing for it, at the usual rate and at another.
+    now = 1_000;
+    await vi.advanceTimersByTimeAsync(1_000);
+    const { sent, late } = customers.usual();
+    expect(late).toBeGreaterThan(0);
+    customers.setLoad({ factor: 4, repeats: false });
+    now = 2_000;
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(customers.sent()).toBeGreaterThan(sent + RATE);
+    expect(customers.usual()).toEqual({ sent, late });
   });
 
   it('count what they took once', async () => {
@@ -122,9 +139,9 @@ describe('customers', () => {
     );
     await vi.advanceTimersByTimeAsync(500);
     await customers.stop();
-    const { sent } = customers.sums();
+    const sent = customers.sent();
     await vi.advanceTimersByTimeAsync(5_000);
-    expect(customers.sums().sent).toBe(sent);
+    expect(customers.sent()).toBe(sent);
     expect(ids.length).toBeGreaterThan(0);
   });
 });

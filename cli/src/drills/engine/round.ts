@@ -155,7 +155,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
       return false;
     });
     if (ended !== undefined) return;
-    const { sent } = customers.sums();
+    const sent = customers.sent();
     journal.write({ type: 'baseline', served: sent, failed: 0 });
     phase = 'on-call';
   }
@@ -201,7 +201,7 @@ export function startRound(settings: RoundSettings, ports: DrillPorts, journal: 
   }
 
   async function close(): Promise<RoundResult> {
-    const { sent, late } = customers.sums();
+    const { sent, late } = customers.usual();
     if (late > sent * MOST_LATE_SHARE && ended?.why !== 'aborted' && ended?.why !== 'void') {
       ended = { why: 'void', reason: `${late} of ${sent} orders were sent late: the machine did not hold the rate` };
     }
