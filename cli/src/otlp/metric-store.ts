@@ -79,6 +79,8 @@ export interface MetricReport {
   readonly receivedAt: number;
   /** When it reported first, ms since 1970. */
   readonly firstReceivedAt: number;
+  /** A process that began later reported as the same instance when this one was stale. For good: it may go on, as one that was frozen does. */
+  readonly isSucceeded: boolean;
 }
 
 export interface MetricStats {
@@ -98,6 +100,7 @@ interface Instance {
   readonly series: Map<string, Series & Changed>;
   receivedAt: number;
   readonly firstReceivedAt: number;
+  isSucceeded: boolean;
 }
 
 export interface MetricQuery {
@@ -136,13 +139,30 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     const key = `${source.service} ${source.instance} ${source.pid}`;
     const known = instances.get(key) ?? ended.get(key);
     ended.delete(key);
-    const instance = known ?? { source, resource, series: new Map(), receivedAt, firstReceivedAt: receivedAt };
+    const instance = known ?? {
+      source,
+      resource,
+      series: new Map(),
+      receivedAt,
+      firstReceivedAt: receivedAt,
+      isSucceeded: false,
+    };
     instance.resource = resource;
     instance.receivedAt = receivedAt;
+    succeed(instance);
     // Moved to the end: the first of the map is always the one that has been silent for longest.
     instances.delete(key);
     instances.set(key, instance);
     return instance;
+  }
+
+  const isStale = ({ receivedAt }: Instance, now: number) => now - receivedAt > limits.staleAfterMs;
+
+  function succeed({ source, firstReceivedAt, receivedAt }: Instance): void {
+    for (const other of instances.values()) {
+      if (other.source.service !== source.service || other.source.instance !== source.instance) continue;
+      if (other.firstReceivedAt < firstReceivedAt && isStale(other, receivedAt)) other.isSucceeded = true;
+    }
   }
 
   function put(instance: Instance, series: Series): void {
@@ -220,9 +240,10 @@ export function createMetricStore(limits: MetricLimits): MetricStore {
     points({ names = [], service }, now) {
       const wanted = new Set(names);
       const points: MetricPoint[] = [];
-      for (const { source, series, receivedAt } of [...ended.values(), ...instances.values()]) {
+      for (const instance of [...ended.values(), ...instances.values()]) {
+        const { source, series, receivedAt } = instance;
         if (service !== undefined && source.service !== service) continue;
-        const stale = now - receivedAt > limits.staleAfterMs;
+        const stale = isStale(instance, now);
         for (const one of series.values()) {
           if (wanted.size === 0 || wanted.has(one.name)) points.push({ ...one, ...source, receivedAt, stale });
         }

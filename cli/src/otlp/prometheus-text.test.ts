@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMetricStore } from './metric-store.ts';
 import type { AttributeMap, KeyValue, OtlpMetric } from './otlp-json.ts';
 import { otlpAttributes } from './otlp-json.ts';
@@ -73,22 +73,28 @@ it('has one target_info a process, with what does not name it', () => {
   expect(info).toBe('target_info{instance="orders-1",job="shop/orders",process_pid="7",service_version="0.2.0"} 1');
 });
 
-it('counts the later of two processes of one instance only', () => {
-  const text = scraped(
-    { metrics: [gauge('a', 1)], resource: { 'process.pid': 1 }, age: 2_000 },
-    { metrics: [gauge('a', 2)], resource: { 'process.pid': 2 } },
-  );
-  expect(text.match(/^a\{.*$/gm)).toEqual([expect.stringMatching(/ 2$/)]);
-});
+describe('of two processes of one instance', () => {
+  const before = { metrics: [gauge('a', 1)], resource: { 'process.pid': 1 } };
+  const after = { metrics: [gauge('a', 2)], resource: { 'process.pid': 2 } };
+  const counted = (...reports: readonly Report[]) => scraped(...reports).match(/^a\{.*$/gm);
 
-it('counts the process that began later also where its predecessor reports after it', () => {
-  const before = { resource: { 'process.pid': 1 } };
-  const text = scraped(
-    { metrics: [gauge('a', 1)], ...before, age: 2_000 },
-    { metrics: [gauge('a', 2)], resource: { 'process.pid': 2 }, age: 1_000 },
-    { metrics: [gauge('a', 3)], ...before },
-  );
-  expect(text.match(/^a\{.*$/gm)).toEqual([expect.stringMatching(/ 2$/)]);
+  const first = [
+    { ...before, age: 9_000 },
+    { ...after, age: 8_000 },
+  ];
+
+  it('the one that began first counts until it is stale, and the other reports', () => {
+    expect(counted(...first, { ...before, age: 3_500 }, after)).toEqual([expect.stringMatching(/ 1$/)]);
+    expect(counted(...first, { ...before, age: 3_501 }, after)).toEqual([expect.stringMatching(/ 2$/)]);
+  });
+
+  it('the one that began first does not count again when it goes on after that, as one that was frozen', () => {
+    expect(counted(...first, { ...after, age: 1_000 }, before)).toEqual([expect.stringMatching(/ 2$/)]);
+  });
+
+  it('the one that began later does not count where it ends first', () => {
+    expect(counted(...first, { ...before, age: 5_000 }, before)).toEqual([expect.stringMatching(/ 1$/)]);
+  });
 });
 
 it('leaves a process out that has been silent for longer than 15 s', () => {

@@ -30,7 +30,7 @@ export function prometheusText(reports: readonly MetricReport[], now: number): s
     families.set(name, family);
     return family;
   };
-  for (const { source, resource, series } of latestOfEach(reports, now)) {
+  for (const { source, resource, series } of countingOfEach(reports, now)) {
     const namespace = resource['service.namespace'];
     const process: Labels = [
       ['job', namespace === undefined ? source.service : `${textOf(namespace)}/${source.service}`],
@@ -58,18 +58,20 @@ export function prometheusText(reports: readonly MetricReport[], now: number): s
 }
 
 /**
- * A process that is restarted reports as the same instance: only the one that began later counts. Both report while one ends,
- * and a counter that went back and forth between them would look as if it began again each time.
+ * A process that is restarted reports as the same instance, and both report while one ends. One of them counts: a counter that went back and
+ * forth would look as if it began again each time. It is the one that began first, until it is stale and the other reports: what it counted
+ * last is scraped by then, and the counts of its successor are all there when they are seen first. One that does not get ready ends before
+ * its predecessor, and never counts.
  */
-function latestOfEach(reports: readonly MetricReport[], now: number): MetricReport[] {
-  const latest = new Map<string, MetricReport>();
+function countingOfEach(reports: readonly MetricReport[], now: number): MetricReport[] {
+  const counting = new Map<string, MetricReport>();
   for (const report of reports) {
-    if (now - report.receivedAt > EXPIRES_AFTER_MS) continue;
+    if (report.isSucceeded || now - report.receivedAt > EXPIRES_AFTER_MS) continue;
     const key = `${report.source.service} ${report.source.instance}`;
-    const known = latest.get(key);
-    if (known === undefined || known.firstReceivedAt <= report.firstReceivedAt) latest.set(key, report);
+    const known = counting.get(key);
+    if (known === undefined || report.firstReceivedAt < known.firstReceivedAt) counting.set(key, report);
   }
-  return [...latest.values()];
+  return [...counting.values()];
 }
 
 function linesOf(name: string, series: Series, process: Labels): string[] {
