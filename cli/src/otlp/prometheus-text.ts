@@ -59,8 +59,8 @@ export function prometheusText(reports: readonly MetricReport[], now: number): s
 
 /**
  * A process that is restarted reports as the same instance, and both report while one ends. One of them counts: a counter that went back and
- * forth would look as if it began again each time. It is the one that began first, until it is stale and the other reports: what it counted
- * last is scraped by then, and the counts of its successor are all there when they are seen first. One that does not get ready ends before
+ * forth would look as if it began again each time. It is the one that began first, until it is stale and the other reports. What it counted
+ * last is scraped by then, and its successor's counter, seen first, has all that it counted. One that does not get ready ends before
  * its predecessor, and never counts.
  */
 function countingOfEach(reports: readonly MetricReport[], now: number): MetricReport[] {

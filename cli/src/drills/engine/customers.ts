@@ -52,8 +52,8 @@ export interface Customers {
   /** All orders so far. */
   sent(): number;
   /**
-   * Orders at the usual rate so far, and those of them that were sent more than 100 ms late. More orders than usual are there to be too many
-   * for the machine, and its client is on it: that they are late says nothing against the round.
+   * Orders at the usual rate so far, and those of them that were sent more than 100 ms late. A higher load is there to
+   * be too much for the machine, and the client is on it. That those are late says nothing against the round.
    */
   usual(): { readonly sent: number; readonly late: number };
   /** More orders from now on; `repeats`: a client sends an order that failed again. */

@@ -149,8 +149,8 @@ export function sinceStartOf(
 }
 
 /**
- * Some of the traces that are stored, with the log records of each. One that is gone since it was listed is left out: under a high load the
- * store lets go of many in a second, and no trainee can read them either. Rejects where all are gone, or one cannot be read.
+ * Some of the traces that are stored, with the log records of each. One that is gone since it was listed is left out: no trainee can read it
+ * either. Under a high load the store lets go of many in a second. Rejects where all are gone, or one cannot be read.
  */
 export async function tracesOf(telemetryUrl: string, signal: AbortSignal): Promise<string> {
   const ids = (await Promise.all(PREFIXES.map((prefix) => createBackend(telemetryUrl).traceIds(prefix)))).flat();
