@@ -56,8 +56,8 @@ describe('traces', () => {
     }
   };
 
-  it('that are gone since they were listed are left out', async () => {
-    expect(await readFrom('gone', 'stored')).toBe('spans of stored\nlogs of stored');
+  it('that are gone since they were listed are left out, and their log records are not', async () => {
+    expect(await readFrom('gone', 'stored')).toBe('logs of gone\nspans of stored\nlogs of stored');
   });
 
   it('of which all are gone are not read', async () => {

@@ -149,20 +149,20 @@ export function sinceStartOf(
 }
 
 /**
- * Some of the traces that are stored, with the log records of each. One that is gone since it was listed is left out: no trainee can read it
- * either. Under a high load the store lets go of many in a second. Rejects where all are gone, or one cannot be read.
+ * Some of the traces that are stored, with the log records of each. Of one that is gone since it was listed there are its log records alone: no
+ * trainee can read it either. Under a high load the store lets go of many in a second. Rejects where all are gone, or one cannot be read.
  */
 export async function tracesOf(telemetryUrl: string, signal: AbortSignal): Promise<string> {
   const ids = (await Promise.all(PREFIXES.map((prefix) => createBackend(telemetryUrl).traceIds(prefix)))).flat();
-  const texts = ids.slice(0, MOST_TRACES).map(async (id) => {
+  const read = ids.slice(0, MOST_TRACES).map(async (id) => {
     const response = await responseOf(`${telemetryUrl}/api/traces/${id}`, signal);
-    const logs = await textOf(`${telemetryUrl}/api/logs?traceId=${id}`, signal);
-    return response.status === 404 ? undefined : `${await bodyOf(response)}\n${logs}`;
+    const spans = response.status === 404 ? undefined : await bodyOf(response);
+    return { spans, logs: await textOf(`${telemetryUrl}/api/logs?traceId=${id}`, signal) };
   });
-  const there = (await Promise.all(texts)).filter((text) => text !== undefined);
-  if (there.length === 0 && ids.length > 0)
-    throw new Error(`all of ${ids.length} traces are gone since they were listed`);
-  return there.join('\n');
+  const traces = await Promise.all(read);
+  if (traces.length > 0 && traces.every(({ spans }) => spans === undefined))
+    throw new Error(`all of ${traces.length} traces are gone since they were listed`);
+  return traces.flatMap(({ spans, logs }) => (spans === undefined ? [logs] : [spans, logs])).join('\n');
 }
 
 const PREFIXES = ['00', '55', 'aa', 'ff'];
