@@ -48,6 +48,13 @@ describe('an alert under a fault', () => {
       { Blind: 'hit' },
       'pass',
     ],
+    [
+      'must, and its ticket alone fires',
+      outage,
+      [{ ...aFiring('Failing', 7), severity: 'ticket', burn: 'steady' }],
+      { Failing: 'missed' },
+      'fail',
+    ],
     ['fired before the fault', outage, [aFiring('Failing', -3)], { Failing: 'missed' }, 'fail'],
   ] as const)('%s', (_, customers, firings, expected, verdict) => {
     const { pair, verdicts } = check({ ...customers, firings });

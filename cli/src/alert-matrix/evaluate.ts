@@ -98,7 +98,7 @@ function cellOf(
   { group, isHit, isUnknown }: { group: ExpectedGroup | undefined; isHit: boolean | undefined; isUnknown: boolean },
 ): Cell {
   const expectation = group?.of(alertname, severity) ?? 'may';
-  const firing = firstFiring(record, alertname);
+  const firing = firstFiring(record, { alertname, severity });
   const { injectedMs = 0 } = record;
   const firedS = firing === undefined ? {} : { firedS: (firing.firedMs - injectedMs) / 1_000 };
   const cell = { alertname, severity, expectation, ...firedS };
@@ -108,13 +108,13 @@ function cellOf(
   return { ...cell, verdict: belongs ? 'hit' : 'false' };
 }
 
-/** Of an alert with several burn rates the one that fired first. */
+/** Of an alert with several burn rates the one that fired first. The ticket of a page does not count. */
 function firstFiring(
   { firings, injectedMs = Number.POSITIVE_INFINITY }: PairRecord,
-  alertname: string,
+  { alertname, severity }: MatrixStart['alerts'][number],
 ): Firing | undefined {
   return firings
-    .filter((firing) => firing.alertname === alertname && firing.firedMs >= injectedMs)
+    .filter((firing) => firing.alertname === alertname && firing.severity === severity && firing.firedMs >= injectedMs)
     .toSorted((a, b) => a.firedMs - b.firedMs)[0];
 }
 
