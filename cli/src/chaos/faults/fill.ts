@@ -62,18 +62,10 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
     const obstacle = await mountObstacle();
     return obstacle === undefined ? undefined : cannotMount(obstacle);
   },
+  check: ({ target }) => void filledIn(databaseOf(target)),
   async prepare({ id, target }, platform) {
     const database = databaseOf(target);
-    const filled = filledTables[database];
-    if (!filled) {
-      throw new CliError({
-        code: 'unknown_fault_target',
-        what: `${database} adds no rows that a full disk could refuse`,
-        next: `databases that do: ${Object.keys(filledTables)
-          .map((name) => `${name}-db`)
-          .join(', ')}`,
-      });
-    }
+    const filled = filledIn(database);
     recordVictims('postgres', platform);
     if (instancesOf('postgres', platform).some(({ provider }) => provider === 'docker'))
       throw cannotMount('PostgreSQL runs in a container, whose files are not this machine’s');
@@ -95,18 +87,20 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
     inSession(id, database, platform, async (client) => {
       // What is not on disk yet would be written when the tablespace is dropped, and make the undo slow.
       await client.query('CHECKPOINT');
-      const { rows } = await client.query<{ folder: string; now: string }>(
-        `SELECT current_setting('data_directory') AS folder, now()::text AS now`,
-      );
-      const { folder, now } = rows[0] as { folder: string; now: string };
+      const folder = await textOf(client, `current_setting('data_directory')`);
       await mountQuotaFilesystem(path, await stat(folder)).catch((error: unknown) => {
         throw cannotMount(messageOf(error));
       });
       await client.query(`CREATE TABLESPACE ${name} LOCATION ${pg.escapeLiteral(path)}`);
+      // A row that came before the disk is full would give the index a page, which has room for hundreds more.
+      await client.query('BEGIN');
+      await client.query(`LOCK TABLE ${quoted(table)} IN SHARE MODE`);
+      const now = await textOf(client, 'clock_timestamp()');
       await client.query(
         `CREATE INDEX ${name} ON ${quoted(table)} (${quoted(madeAt)}) TABLESPACE ${name} WHERE ${quoted(madeAt)} >= '${now}'::timestamptz`,
       );
       await fillDisk(path);
+      await client.query('COMMIT');
     }),
   async witness(_, filled, platform) {
     const isThere = await isOnDisk(filled, platform);
@@ -132,6 +126,24 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
       return `new rows of ${filled.table} need nothing of the full file system any more, which is unmounted`;
     }),
 });
+
+/** Throws CliError (2) for a database to which nothing is added. */
+function filledIn(database: DatabaseName): { readonly table: string; readonly madeAt: string } {
+  const filled = filledTables[database];
+  if (filled !== undefined) return filled;
+  throw new CliError({
+    code: 'unknown_fault_target',
+    what: `${database} adds no rows that a full disk could refuse`,
+    next: `databases that do: ${Object.keys(filledTables)
+      .map((name) => `${name}-db`)
+      .join(', ')}`,
+  });
+}
+
+async function textOf(client: Client, expression: string): Promise<string> {
+  const { rows } = await client.query<{ text: string }>(`SELECT (${expression})::text AS text`);
+  return rows[0]?.text as string;
+}
 
 /** Statements that take longer than a probe: on their own connection, which is closed also when they fail. */
 async function inSession(

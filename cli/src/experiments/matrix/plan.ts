@@ -1,4 +1,4 @@
-import type { Scope } from '../../chaos/fault.ts';
+import type { AnyFault, Scope } from '../../chaos/fault.ts';
 import { CliError } from '../../errors.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
 import { edges } from '../../topology/services.ts';
@@ -84,11 +84,25 @@ export function rowsFor({ faults = [], targets = [] }: Selection): readonly Row[
   const plain = (name: string) => name.replaceAll('_', '-');
   const chosen = faults.length === 0 ? matrixFaults : faults.map((name) => named(name, matrixFaults, plain));
   const rows = chosen.flatMap(({ fault, parameters }) =>
-    targetsOf(fault.scope).map((target) => ({ fault, parameters, target })),
+    targetsOf(fault.scope)
+      .filter((target) => isAccepted(fault, target))
+      .map((target) => ({ fault, parameters, target })),
   );
   const known = [...new Set(rows.map(({ target }) => target))];
   for (const target of targets) if (!known.includes(target)) throw noSuch('target', target, known);
   return targets.length === 0 ? rows : rows.filter(({ target }) => targets.includes(target));
+}
+
+/** Whether the fault has an effect there with its default parameters. */
+function isAccepted({ defaults, check }: AnyFault, target: string): boolean {
+  if (!('parameters' in defaults)) return false;
+  try {
+    check?.({ target, parameters: defaults.parameters });
+    return true;
+  } catch (error) {
+    if (error instanceof CliError) return false;
+    throw error;
+  }
 }
 
 function named(name: string, all: readonly MatrixFault[], plain: (name: string) => string): MatrixFault {
