@@ -192,6 +192,11 @@ describe('is unknown', () => {
     expect((await record()).problems).toEqual([problem]);
   });
 
+  it('and not where scrapes are missing because the fault ends them', async () => {
+    const { record } = await measure({ scraped: 0.33 }, { ...aPair('telemetry-outage'), endsScrapes: true });
+    expect((await record()).problems).toEqual([]);
+  });
+
   it('and no fault is injected where it was not steady', async () => {
     const { done, record } = await measure({ firing: () => ['Stalled'] });
     expect(await record()).not.toHaveProperty('injectedMs');

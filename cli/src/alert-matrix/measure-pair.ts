@@ -259,13 +259,13 @@ async function readShipments({ ports, load, problems }: Measuring): Promise<Ship
 }
 
 /** A machine that is too busy for the load, or for Prometheus, shows nothing about alerts. */
-async function problemsOfEvidence({ ports, load }: Measuring, endedMs: number): Promise<readonly string[]> {
+async function problemsOfEvidence({ pair, ports, load }: Measuring, endedMs: number): Promise<readonly string[]> {
   const { sent: all, late } = load.sent;
   const scraped = await ports.scrapedShare(Math.floor(endedMs / 1_000)).catch((error: unknown) => messageOf(error));
   return [
     ...(late > MOST.lateSends * all ? [`${late} of ${all} orders were sent late: the machine is too busy`] : []),
     ...(typeof scraped === 'string' ? [`the scrapes are not known: ${scraped}`] : []),
-    ...(typeof scraped === 'number' && scraped < 1 - MOST.missedScrapes
+    ...(typeof scraped === 'number' && !pair.endsScrapes && scraped < 1 - MOST.missedScrapes
       ? [`Prometheus scraped ${Math.round(scraped * 100)} % of the seconds: the machine is too busy`]
       : []),
   ];

@@ -13,6 +13,8 @@ export interface Pair {
   readonly backlog?: Pick<Pair, 'fault' | 'target' | 'parameters'>;
   /** What it does to orders does not end with it: the platform is replaced afterwards. */
   readonly lastsLonger?: boolean;
+  /** Its fault ends scrapes: that some are missing says nothing about the machine. */
+  readonly endsScrapes?: boolean;
 }
 
 /** Why a fault is not measured unless it is asked for. */
@@ -98,7 +100,7 @@ const additional: readonly Pair[] = [
   },
   { fault: 'clock', target: 'orders', parameters: { offset: '1h' }, lastsLonger: true },
   { fault: 'clock', target: 'shipping', parameters: { offset: '-1h' }, lastsLonger: true },
-  { fault: 'telemetry-outage', target: 'telemetry', parameters: {}, lastsLonger: true },
+  { fault: 'telemetry-outage', target: 'telemetry', parameters: {}, lastsLonger: true, endsScrapes: true },
 ];
 
 /** `latency orders-payments (within the timeout)`; unique. */
