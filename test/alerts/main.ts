@@ -1,6 +1,6 @@
 /**
  * Whether the promtool tests would notice a mistake in a rule: each rule is changed in one place, and the tests of its alert
- * must fail. Prints what they do not notice, and ends with 1 where that is more than 5 %. Takes minutes; names of alerts as
+ * must fail. Prints what they do not notice, and ends with 1 where that is more than 5 %. Takes two minutes; names of alerts as
  * arguments limit it to them.
  */
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';

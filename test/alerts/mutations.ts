@@ -15,9 +15,21 @@ interface MutationOptions {
   readonly windows: readonly string[];
 }
 
+/** What each operator becomes: what is not so, or the other way to combine. */
+const OTHERS: Readonly<Record<string, string>> = {
+  And: 'or',
+  Unless: 'and',
+  Gtr: '<=',
+  Gte: '<',
+  Lss: '>=',
+  Lte: '>',
+  Eql: '!=',
+  Neq: '==',
+};
+
 /**
- * Every threshold doubled and halved, each range doubled and halved, each recorded window swapped, each `and` as `or`.
- * A 0 stays as it is: twice nothing is the same.
+ * Every threshold doubled and halved, or 1 where it is 0, each range doubled and halved, each recorded window swapped, each operator that compares
+ * or combines as another one.
  */
 export function mutationsOf(expr: string, { numbers, windows }: MutationOptions): readonly Mutation[] {
   return partsOf(expr).flatMap(({ kind, from, to, text, within }) => {
@@ -25,9 +37,12 @@ export function mutationsOf(expr: string, { numbers, windows }: MutationOptions)
       what: `${text} -> ${replacement} at ${from}`,
       expr: expr.slice(0, from) + replacement + expr.slice(to),
     });
-    if (kind === 'And') return [replaced('or')];
+    const other = OTHERS[kind];
+    // The != of a label is none: it selects.
+    if (other !== undefined && within === 'BinaryExpr') return [replaced(other)];
     // An argument of a function, as in vector(1), does not count: it limits nothing.
-    if (kind === 'NumberDurationLiteral' && numbers && Number(text) !== 0 && within !== 'FunctionCallBody') {
+    if (kind === 'NumberDurationLiteral' && numbers && within !== 'FunctionCallBody') {
+      if (Number(text) === 0) return [replaced('1')];
       return [2, 0.5].map((factor) => replaced(String(Number((Number(text) * factor).toPrecision(12)))));
     }
     if (kind === 'NumberDurationLiteralInDurationContext' && within === 'DurationExpr' && expr[from - 1] === '[') {
