@@ -18,18 +18,22 @@ import { instancesOf, recordVictims } from '../instances.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 import { toWitness } from './toxic-fault.ts';
 
-/** Where each service adds rows, and when a row was made. The catalog writes nothing. */
-const filledTables: Partial<Readonly<Record<DatabaseName, { readonly table: string; readonly madeAt: string }>>> = {
+/** Where a service adds rows, and when a row was made. */
+interface NewRows {
+  readonly table: string;
+  readonly madeAt: string;
+}
+
+/** The catalog adds none. */
+const filledTables: Partial<Readonly<Record<DatabaseName, NewRows>>> = {
   orders: { table: 'orders', madeAt: 'created_at' },
   stock: { table: 'reservations', madeAt: 'created_at' },
   payments: { table: 'payments', madeAt: 'created_at' },
   shipping: { table: 'Shipments', madeAt: 'CreatedAt' },
 };
 
-interface Filled {
+interface Filled extends NewRows {
   readonly database: DatabaseName;
-  readonly table: string;
-  readonly madeAt: string;
   /** Name of tablespace and index. */
   readonly name: string;
   /** Where the small file system is mounted. */
@@ -128,7 +132,7 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
 });
 
 /** Throws CliError (2) for a database to which nothing is added. */
-function filledIn(database: DatabaseName): { readonly table: string; readonly madeAt: string } {
+function filledIn(database: DatabaseName): NewRows {
   const filled = filledTables[database];
   if (filled !== undefined) return filled;
   throw new CliError({
