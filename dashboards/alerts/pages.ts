@@ -50,7 +50,7 @@ export const supervisorPages: readonly Alert[] = [
     // Messages in the queue, or few enough to be in the hands of a consumer: then the queue is empty, and as if they were lost.
     expr: [
       'shop:queue_stalled == 1',
-      'or (min_over_time(shop:shipments_missing[10s]) > 3',
+      'or (min_over_time(shop:shipments_missing[10s]) > 3 + shop:counts_apart',
       'and count_over_time(shop:shipments_missing[20s]) >= 16',
       `and ${settledIn('20s')} == 0)`,
     ].join('\n'),
