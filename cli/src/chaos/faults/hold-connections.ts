@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { messageOf } from '../../errors.ts';
 import { countSessions, databaseOf, endSessions, type SessionRecord, verifyNoSessions } from '../database-faults.ts';
@@ -17,6 +18,9 @@ const parameters = Type.Object(
 
 /** Connections that are opened concurrently. */
 const CONCURRENCY = 20;
+/** A place may be taken for a moment only: by an attempt that was refused, or by a connection that ends. */
+const REFUSALS_IN_A_ROW = 3;
+const BETWEEN_REFUSALS_MS = 100;
 
 interface Held extends SessionRecord {
   /** How many were opened; set when they were. */
@@ -43,6 +47,7 @@ export const holdConnections = defineFault<typeof parameters, Held>({
     // Side by side: opened one after another, hundreds would not be there within the limit of an injection. At the end one
     // by one, because attempts that are about to be refused take places as well.
     let concurrency = CONCURRENCY;
+    let refusals = 0;
     for (let held = 0; held < connections; ) {
       const opening = Array.from({ length: Math.min(concurrency, connections - held) }, () =>
         platform.sessions.open(id, url, application),
@@ -56,8 +61,13 @@ export const holdConnections = defineFault<typeof parameters, Held>({
       if (other !== undefined) {
         throw new Error(`after ${held} connections: ${messageOf(other.reason)}`, { cause: other.reason });
       }
-      if (refused.length > 0 && concurrency === 1) return;
-      if (refused.length > 0) concurrency = 1;
+      if (refused.length === 0) {
+        refusals = 0;
+        continue;
+      }
+      if (concurrency === 1 && ++refusals === REFUSALS_IN_A_ROW) return;
+      concurrency = 1;
+      await delay(BETWEEN_REFUSALS_MS);
     }
   },
   async witness({ parameters: { connections } }, { id, database, application }, platform) {

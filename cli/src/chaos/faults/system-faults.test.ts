@@ -177,6 +177,31 @@ describe('a fault that was lost is not in place any more:', () => {
   });
 });
 
+it('hold-connections takes the place that another connection leaves when the server is full', async () => {
+  const places = 30;
+  let held = 0;
+  let others = 1;
+  const open = async () => {
+    if (held + others >= places) {
+      // The other one ends between two attempts.
+      setTimeout(() => {
+        others = 0;
+      }, 20);
+      throw Object.assign(new Error('sorry, too many clients already'), { code: '53300' });
+    }
+    held += 1;
+    return undefined as never;
+  };
+  const platform: PlatformAccess = {
+    ...aPlatform(),
+    serviceDatabaseUrl: async () => 'postgres://catalog@localhost/catalog',
+    sessions: { open, close: async () => undefined },
+  };
+  const undo = { id: 'x', database: 'catalog', application: 'x' };
+  await findFault('hold-connections').inject(injection('catalog-db', { connections: 1_000 }), undo, platform);
+  expect({ held, undo }).toEqual({ held: places, undo: { ...undo, held: places } });
+});
+
 describe('an undo', () => {
   it('of slow-start starts what still waits, and leaves alone what has come', async () => {
     const victims = { target: 'payments', victims: [] };
