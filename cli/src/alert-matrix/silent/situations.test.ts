@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { durationOf, planSituations, suspendedMs } from './situations.ts';
+import { durationOf, passesOf, planSituations, suspendedMs } from './situations.ts';
 
 const MINUTE = 60_000;
 const named = (name: string, knee?: number) => {
@@ -66,4 +66,27 @@ it('names the nearest situation where there is none', () => {
   expect(() => planSituations({ only: ['spik'], scale: 1 })).toThrow(
     expect.objectContaining({ code: 'unknown_situation', exitCode: 2, message: expect.stringContaining('"spike"') }),
   );
+});
+
+describe('passes', () => {
+  const namesOf = (only: readonly string[], platforms: number, knee?: number) =>
+    passesOf(planSituations({ only, scale: 1, knee }).situations, platforms).map((pass) => ({
+      names: pass.situations.map(({ name }) => name),
+      platforms: pass.platforms,
+    }));
+
+  it('have what needs the machine at the end, on one platform', () => {
+    expect(namesOf(['spike', 'idle', 'ramp', 'steady'], 4, 100)).toEqual([
+      { names: ['steady', 'idle'], platforms: 2 },
+      { names: ['spike', 'ramp'], platforms: 1 },
+    ]);
+  });
+
+  it('share the machine up to the rate of the other situations', () => {
+    expect(namesOf(['ramp', 'idle'], 4, 12)).toEqual([{ names: ['ramp', 'idle'], platforms: 2 }]);
+  });
+
+  it('are none for no situation', () => {
+    expect(passesOf([], 4)).toEqual([]);
+  });
 });

@@ -114,6 +114,26 @@ export function durationOf({ parts }: Situation): number {
   return parts.reduce((sum, { forMs }) => sum + forMs, 0);
 }
 
+/** Whether its orders would be slow, or fail, beside those of other platforms. Pure. */
+export function needsMachine({ parts }: Situation): boolean {
+  return parts.some(({ rate }) => rate > RATE);
+}
+
+/** Situations that are measured at the same time, on so many platforms. */
+export interface Pass {
+  readonly situations: readonly Situation[];
+  readonly platforms: number;
+}
+
+/** Those that need the machine come last, one after the other. Pure. */
+export function passesOf(situations: readonly Situation[], platforms: number): readonly Pass[] {
+  const { shared = [], alone = [] } = Object.groupBy(situations, (one) => (needsMachine(one) ? 'alone' : 'shared'));
+  return [
+    { situations: shared, platforms: Math.min(platforms, shared.length) },
+    { situations: alone, platforms: 1 },
+  ].filter((pass) => pass.situations.length > 0);
+}
+
 /** How long the platform does not run at all, ms. Pure. */
 export function suspendedMs({ parts }: Situation): number {
   return parts.reduce((sum, { forMs, meanwhile }) => sum + (meanwhile === 'suspend' ? forMs : 0), 0);

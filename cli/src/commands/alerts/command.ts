@@ -153,10 +153,14 @@ export const register: Register = (program, deps) => {
     .option('--only <name...>', 'only these situations')
     .option('--scale <factor>', 'multiply durations: 0.1 takes a quarter of an hour instead of two hours', parseFactor)
     .option('--knee <rate>', 'orders a second up to which response times hold; adds a ramp to 0.8 of it', parseFactor)
-    .option('--parallel <count>', 'platforms at a time (default: two for each core, 4 at most)', parseCount)
+    .option(
+      '--parallel <count>',
+      'platforms at a time, but for spike and ramp (default: two for each core, 4 at most)',
+      parseCount,
+    )
     .option('--seed <number>', 'of the orders (default: 1)', parseCount)
     .option('--resume <run>', 'go on with a run: situations without evidence are measured')
-    .option('--dry-run', 'list the situations and how long they take')
+    .option('--dry-run', 'list the situations, how long they take, and which need the machine')
     .option('--junit <file>', 'also write a JUnit report: a case for each situation')
     .option('--html <file>', 'also write one page for a browser')
     .addHelpText(

@@ -35,7 +35,12 @@ it('lists what it would measure, and how long that takes', async () => {
     situations: [{ name: 'idle' }, { name: 'suspended' }],
     totalMs: 120_000 + 82_000,
   });
-  expect(await run({ dryRun: true, only: ['idle'] })).toMatch(/idle +20 min/);
+  expect(await run({ dryRun: true, only: ['idle'] })).toMatch(/idle +20 min 0 s +shared/);
+});
+
+it('lists what no other platform runs beside', async () => {
+  expect(await runJson({ dryRun: true, only: ['idle', 'spike'] })).toMatchObject({ alone: ['spike'] });
+  expect(await run({ dryRun: true, only: ['spike'] })).toMatch(/spike .*alone/);
 });
 
 it('evaluates a complete run again, without a platform', async () => {

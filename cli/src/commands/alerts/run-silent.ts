@@ -10,7 +10,14 @@ import {
 } from '../../alert-matrix/silent/journal.ts';
 import { openSituationPlace } from '../../alert-matrix/silent/place.ts';
 import { renderSilent, renderSilentHtml, silentAsJson, suiteOfSilent } from '../../alert-matrix/silent/render.ts';
-import { durationOf, planSituations, type Situation } from '../../alert-matrix/silent/situations.ts';
+import {
+  durationOf,
+  needsMachine,
+  type Pass,
+  passesOf,
+  planSituations,
+  type Situation,
+} from '../../alert-matrix/silent/situations.ts';
 import type { CommandDeps, CommonOptions } from '../../command-context.ts';
 import { runOnPlatforms } from '../../experiments/run/run-on-platforms.ts';
 import { renderJunitSuites } from '../../output/junit.ts';
@@ -61,11 +68,12 @@ function planOf({ only, scale = 1, knee }: SilentOptions) {
 function showPlan(options: SilentOptions, { output }: CommandDeps): void {
   const { situations, leftOut } = planOf(options);
   const totalMs = situations.reduce((sum, one) => sum + durationOf(one), 0);
-  output.result({ situations, leftOut, totalMs }, () =>
+  const alone = situations.filter(needsMachine).map(({ name }) => name);
+  output.result({ situations, alone, leftOut, totalMs }, () =>
     [
       formatTable(
-        ['SITUATION', 'TAKES'],
-        situations.map((one) => [one.name, formatDuration(durationOf(one))]),
+        ['SITUATION', 'TAKES', 'MACHINE'],
+        situations.map((one) => [one.name, formatDuration(durationOf(one)), needsMachine(one) ? 'alone' : 'shared']),
       ),
       ...leftOut.map((name) => `left out: ${name}, which needs --knee`),
       `${formatDuration(totalMs)} in all, on one platform`,
@@ -127,25 +135,32 @@ async function measureAll(
     end: (end: PartEnd) => appendSilentLine(folder.journal, end),
   };
   await onOwnPlatforms(run, deps, async () => {
-    const platforms = Math.min(options.parallel ?? (await platformsFor()), waiting.length);
-    output.note(`${waiting.length} situations on ${platforms} platforms, run ${runId}`);
-    await runOnPlatforms(waiting, {
-      platforms,
-      signal,
-      open: (number) => {
-        const own = labelledOutput(output, String(number));
-        return openSituationPlace({ project, number, seed, runId, output: own }, deps);
-      },
-      // The next situation begins with the start of its platform.
-      mayGoOn: () => false,
-      nameOf: ({ name }) => name,
-      async onRecord(record) {
-        await appendSilentLine(folder.journal, record);
-        output.note(describeRecord(record));
-      },
-      onTrouble: (number, problem) => output.warn(`platform ${number}: ${problem}`),
-    });
+    const passes = passesOf(waiting, options.parallel ?? (await platformsFor()));
+    output.note(`situations: ${passes.map(describePass).join(', then ')}; run ${runId}`);
+    for (const pass of passes) {
+      await runOnPlatforms(pass.situations, {
+        platforms: pass.platforms,
+        signal,
+        open: (number) => {
+          const own = labelledOutput(output, String(number));
+          return openSituationPlace({ project, number, seed, runId, output: own }, deps);
+        },
+        // The next situation begins with the start of its platform.
+        mayGoOn: () => false,
+        nameOf: ({ name }) => name,
+        async onRecord(record) {
+          await appendSilentLine(folder.journal, record);
+          output.note(describeRecord(record));
+        },
+        onTrouble: (number, problem) => output.warn(`platform ${number}: ${problem}`),
+      });
+    }
   });
+}
+
+/** `8 on 4 platforms` */
+function describePass({ situations, platforms }: Pass): string {
+  return `${situations.length} on ${platforms === 1 ? 'one platform' : `${platforms} platforms`}`;
 }
 
 /** `idle: no page` */
