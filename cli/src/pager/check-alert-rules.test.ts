@@ -1,5 +1,5 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { checkAlertRules } from './check-alert-rules.ts';
@@ -41,6 +41,18 @@ it('has the words of promtool where one fails', async () => {
     { verdict: 'pass' },
     { verdict: 'fail', details: 'test rules dashboards/prometheus/laptop/tests/bad.yaml' },
   ]);
+});
+
+it('runs each test once, in as many programs as there are cores, and has the words of each that fails', async () => {
+  const cores = availableParallelism();
+  const names = Array.from({ length: 2 * cores }, (_, index) => `dashboards/prometheus/laptop/tests/bad-${index}.yaml`);
+  for (const name of names) await write(name);
+  await write('dashboards/prometheus/laptop/alerts.yaml');
+  const [, tests] = await check();
+  expect(tests).toMatchObject({ verdict: 'fail', evidence: `${names.length} files` });
+  const programs = tests?.details?.split('\n') ?? [];
+  expect(programs).toHaveLength(cores);
+  expect(programs.flatMap((words) => words.split(' ').slice(2)).toSorted()).toEqual(names.toSorted());
 });
 
 it('is nothing where there are no rules', async () => {

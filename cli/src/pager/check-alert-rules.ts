@@ -1,4 +1,5 @@
-import { glob } from 'node:fs/promises';
+import { glob, stat } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { complaintOf, runProgram } from '../process/run-program.ts';
 import type { CheckResult } from '../shared/verdict.ts';
@@ -29,27 +30,47 @@ export async function checkAlertRules(options: AlertRulesOptions): Promise<reado
     const tests = all.filter((file) => file.includes('/tests/'));
     const rules = all.filter((file) => !tests.includes(file));
     return [
-      run(`rules of ${profile}`, ['check', 'rules', ...rules], rules.length, options),
-      ...(tests.length > 0 ? [run(`tests of ${profile}`, ['test', 'rules', ...tests], tests.length, options)] : []),
+      run(`rules of ${profile}`, ['check', 'rules'], [rules], options),
+      ...(tests.length > 0 ? [runTests(`tests of ${profile}`, tests, options)] : []),
     ];
   });
   return Promise.all(checks);
 }
 
+/** One program uses one core: there is one for each. */
+async function runTests(name: string, tests: readonly string[], options: AlertRulesOptions): Promise<CheckResult> {
+  const sizes = await Promise.all(
+    tests.map(async (file) => ({ file, size: (await stat(join(options.root, file))).size })),
+  );
+  const largestFirst = sizes.toSorted((a, b) => b.size - a.size).map(({ file }) => file);
+  const count = Math.min(availableParallelism(), tests.length);
+  const shares = Array.from({ length: count }, (_, share) =>
+    largestFirst.filter((_, index) => index % count === share),
+  );
+  return run(name, ['test', 'rules'], shares, options);
+}
+
+/** A program for each of the `shares`. */
 async function run(
   name: string,
   words: readonly string[],
-  count: number,
+  shares: readonly (readonly string[])[],
   { promtool, root, env, signal }: AlertRulesOptions,
 ): Promise<CheckResult> {
   const began = performance.now();
-  const tookMs = () => Math.round(performance.now() - began);
-  const evidence = count === 1 ? '1 file' : `${count} files`;
-  try {
-    await runProgram(promtool, words, { cwd: root, env: { GOGC: COLLECTS_AT, ...env }, signal });
-    return { name, verdict: 'pass', evidence, tookMs: tookMs() };
-  } catch (error) {
-    signal.throwIfAborted();
-    return { name, verdict: 'fail', evidence, tookMs: tookMs(), details: complaintOf(error) };
-  }
+  const ends = await Promise.allSettled(
+    shares.map((files) =>
+      runProgram(promtool, [...words, ...files], { cwd: root, env: { GOGC: COLLECTS_AT, ...env }, signal }),
+    ),
+  );
+  signal.throwIfAborted();
+  const count = shares.flat().length;
+  const result = {
+    name,
+    evidence: count === 1 ? '1 file' : `${count} files`,
+    tookMs: Math.round(performance.now() - began),
+  };
+  const complaints = ends.flatMap((end) => (end.status === 'rejected' ? [complaintOf(end.reason)] : []));
+  if (complaints.length === 0) return { ...result, verdict: 'pass' };
+  return { ...result, verdict: 'fail', details: complaints.join('\n') };
 }
