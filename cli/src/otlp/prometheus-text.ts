@@ -39,7 +39,7 @@ export function prometheusText(reports: readonly MetricReport[], now: number): s
     const info = Object.entries(resource).filter(([key]) => !identity.has(key));
     if (info.length > 0) {
       const labels = [...process, ...info.map(([key, value]) => [labelName(key), textOf(value)] as const)];
-      familyOf('target_info', 'gauge', 'Target metadata').lines.push(lineOf('target_info', labels, 1));
+      familyOf('target_info', 'gauge', 'Target metadata').lines.push(lineOf('target_info', labelsText(labels), 1));
     }
     for (const one of series) {
       const name = metricName(one.name, one.unit, one.type);
@@ -75,42 +75,43 @@ function countingOfEach(reports: readonly MetricReport[], now: number): MetricRe
 }
 
 function linesOf(name: string, series: Series, process: Labels): string[] {
-  const labels: Labels = [
+  // Once for all buckets: there are a dozen.
+  const labels = labelsText([
     ...Object.entries(series.attributes).map(([key, value]) => [labelName(key), textOf(value)] as const),
     ...process,
     ['otel_scope_name', series.scope],
     ['otel_scope_schema_url', ''],
     ['otel_scope_version', ''],
-  ];
+  ]);
   if (series.type !== 'histogram') return [lineOf(name, labels, series.value)];
   let below = 0;
   const buckets = series.bounds.map((bound, index) => {
     below += series.buckets[index] ?? 0;
-    return lineOf(`${name}_bucket`, labels, below, String(bound));
+    return lineOf(`${name}_bucket`, `${labels},le="${bound}"`, below);
   });
   return [
     ...buckets,
-    lineOf(`${name}_bucket`, labels, series.count, '+Inf'),
+    lineOf(`${name}_bucket`, `${labels},le="+Inf"`, series.count),
     lineOf(`${name}_sum`, labels, series.sum),
     lineOf(`${name}_count`, labels, series.count),
   ];
 }
 
-/**
- * Labels by name, and last the bound of a bucket. Attributes whose names become the same label share it, their values
- * joined by `;`, as the specification says.
- */
-function lineOf(name: string, labels: Labels, value: number, bound?: string): string {
+/** Labels by name. Attributes whose names become the same label share it, their values joined by `;`, as the specification says. */
+function labelsText(labels: Labels): string {
   const merged = new Map<string, string>();
   for (const [label, text] of labels) {
     const known = merged.get(label);
     merged.set(label, known === undefined ? text : `${known};${text}`);
   }
-  const written = [...merged]
+  return [...merged]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([label, text]) => `${label}="${escapeLabel(text)}"`);
-  if (bound !== undefined) written.push(`le="${bound}"`);
-  return `${name}{${written.join(',')}} ${numberText(value)}`;
+    .map(([label, text]) => `${label}="${escapeLabel(text)}"`)
+    .join(',');
+}
+
+function lineOf(name: string, labels: string, value: number): string {
+  return `${name}{${labels}} ${numberText(value)}`;
 }
 
 function textOf(value: unknown): string {
