@@ -1,6 +1,7 @@
 /**
  * `npm run bench:alerts`: what alerts cost beside a platform under load: Prometheus, and the supervisor with pager and scrapes
- * less the supervisor without. That one is measured first, so what a supervisor keeps of the load meanwhile counts as cost.
+ * less the supervisor without. Each is measured on a new platform: a supervisor keeps telemetry of its load. The figures are medians of
+ * the rounds.
  * `npm run bench:alerts -- --help` names options and exit codes.
  */
 import { execFile } from 'node:child_process';
@@ -22,6 +23,7 @@ import { systemClock } from '../../cli/src/shared/clock.ts';
 import { startGuard } from '../support/guard.ts';
 import { benchmark, runBenchmark } from './program.ts';
 import { describeMachine } from './report.ts';
+import { rotated, summarize } from './rounds.ts';
 
 const run = promisify(execFile);
 /** Of one core, and bytes. */
@@ -31,15 +33,17 @@ const WARM_UP_MS = 15_000;
 
 const command = benchmark(
   'bench:alerts',
-  `What alerts cost at some orders a second (targets at 10: ${LIMIT.share * 100} % of a core, 90 MB). Starts a separate platform.`,
+  `What alerts cost at some orders a second (targets at 10: ${LIMIT.share * 100} % of a core, 90 MB). Starts separate platforms.`,
 )
   .option('--rate <n>', 'orders a second', parsePositive, 10)
   .option('--seconds <n>', 'length of each of both measurements', parsePositive, 60)
+  .option('--rounds <n>', 'rounds of both measurements', parsePositive, 3)
   .option('--json', 'print the figures as JSON');
 
 interface Options {
   readonly rate: number;
   readonly seconds: number;
+  readonly rounds: number;
 }
 
 /** Share of one core, and resident memory at the end. */
@@ -108,45 +112,59 @@ async function measure(options: Options, output: Output) {
   const words = ['--project', 'bench-alerts'];
   await using _ = startGuard(home, [shopctl, 'down', '--volumes', ...words], env);
   const say = (line: string) => (output.mode === 'json' ? undefined : output.note(line));
-  const measured: Uses[] = [];
-  for (const [title, option] of [
-    ['without alerts', '--without'],
-    ['with alerts', '--with'],
-  ] as const) {
-    await run(shopctl, ['up', option, 'alerts', ...words], { env });
-    say(`${title}: ${options.rate} orders a second for ${options.seconds} s`);
-    measured.push(await measureUnderLoad(await connectPlatform(project, env), options));
+  const measured = { without: [] as Uses[], with: [] as Uses[] };
+  for (let round = 0; round < options.rounds; round += 1) {
+    for (const which of rotated(['without', 'with'] as const, round)) {
+      await run(shopctl, ['up', `--${which}`, 'alerts', ...words], { env });
+      say(`round ${round + 1}, ${which} alerts: ${options.rate} orders a second for ${options.seconds} s`);
+      measured[which].push(await measureUnderLoad(await connectPlatform(project, env), options));
+      await run(shopctl, ['down', '--volumes', ...words], { env });
+    }
   }
-  const [without, withAlerts] = measured as [Uses, Uses];
+  const rounds = measured.with.map((uses, round) => roundOf(measured.without[round] as Uses, uses));
   const cost: Use = {
-    share: withAlerts.prometheus.share + withAlerts.supervisor.share - without.supervisor.share,
-    bytes: withAlerts.prometheus.bytes + withAlerts.supervisor.bytes - without.supervisor.bytes,
+    share: summarize(rounds.map((one) => one.cost.share)).median,
+    bytes: summarize(rounds.map((one) => one.cost.bytes)).median,
   };
-  output.result({ machine: describeMachine(), ...options, limit: LIMIT, without, with: withAlerts, cost }, describe);
+  output.result({ machine: describeMachine(), ...options, limit: LIMIT, measured: rounds, cost }, describe);
   return cost.share <= LIMIT.share && cost.bytes <= LIMIT.bytes ? exitCodes.ok : exitCodes.failed;
+}
+
+interface Round {
+  readonly without: Uses;
+  readonly with: Uses;
+  readonly cost: Use;
+}
+
+function roundOf(without: Uses, withAlerts: Uses): Round {
+  const costOf = (part: keyof Use) =>
+    withAlerts.prometheus[part] + withAlerts.supervisor[part] - without.supervisor[part];
+  return { without, with: withAlerts, cost: { share: costOf('share'), bytes: costOf('bytes') } };
 }
 
 function describe({
   machine,
-  without,
-  with: withAlerts,
-  cost,
+  measured,
 }: {
-  machine: ReturnType<typeof describeMachine>;
-  without: Uses;
-  with: Uses;
-  cost: Use;
+  readonly machine: ReturnType<typeof describeMachine>;
+  readonly measured: readonly Round[];
 }) {
   const cells = ({ share, bytes }: Use) => `${(share * 100).toFixed(1)} | ${(bytes / 2 ** 20).toFixed(0)}`;
+  const row = (title: string, useOf: (one: Round) => Use) => {
+    const part = (name: keyof Use) => summarize(measured.map((one) => useOf(one)[name])).median;
+    return `| ${title} | ${cells({ share: part('share'), bytes: part('bytes') })} |`;
+  };
+  const sum = (name: 'orders' | 'lateOrders') => measured.reduce((total, one) => total + one.with[name], 0);
   return [
-    `${machine.cpus}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}; ${withAlerts.orders} orders, ${withAlerts.lateOrders} of them sent late`,
+    `${machine.cpus}, ${machine.memoryGb} GB, ${machine.system}, Node ${machine.node}`,
+    `${sum('orders')} orders, ${sum('lateOrders')} of them sent late; medians of ${measured.length} rounds`,
     '',
     '| process | % of a core | MB |',
     '| --- | --- | --- |',
-    `| supervisor without alerts | ${cells(without.supervisor)} |`,
-    `| supervisor with alerts | ${cells(withAlerts.supervisor)} |`,
-    `| Prometheus | ${cells(withAlerts.prometheus)} |`,
-    `| alerts cost | ${cells(cost)} |`,
+    row('supervisor without alerts', (one) => one.without.supervisor),
+    row('supervisor with alerts', (one) => one.with.supervisor),
+    row('Prometheus', (one) => one.with.prometheus),
+    row('alerts cost', (one) => one.cost),
   ].join('\n');
 }
 
