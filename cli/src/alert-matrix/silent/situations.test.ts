@@ -36,6 +36,12 @@ it('leaves the ramp out without a knee, and says so', () => {
   expect(planSituations({ only: ['idle'], scale: 1 }).leftOut).toEqual([]);
 });
 
+it.each([[['ramp']], [['idle', 'ramp']]])('refuses %s without a knee: it would be left out', (only) => {
+  expect(() => planSituations({ only, scale: 1 })).toThrow(
+    expect.objectContaining({ code: 'invalid_usage', exitCode: 2, message: expect.stringContaining('--knee') }),
+  );
+});
+
 it('ramps up to 0.8 of the knee', () => {
   const rates = named('ramp', 50).parts.map(({ rate }) => rate);
   expect(rates).toEqual(rates.toSorted((a, b) => a - b));

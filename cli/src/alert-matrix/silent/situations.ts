@@ -82,11 +82,12 @@ export interface SituationPlan {
   readonly leftOut: readonly string[];
 }
 
-/** Throws CliError (2) for a name that there is not. Pure. */
+/** Throws CliError (2) for a name that there is not, and for the ramp without a knee. Pure. */
 export function planSituations({ only = [], scale, knee }: SituationSelection): SituationPlan {
   const all = situations(knee);
   const names = [...all.map(({ name }) => name), ...(knee === undefined ? [RAMP] : [])];
   for (const name of only) if (!names.includes(name)) throw noSuch(name, names);
+  if (knee === undefined && only.includes(RAMP)) throw noKnee();
   const isChosen = (name: string) => only.length === 0 || only.includes(name);
   const chosen = all.filter(({ name }) => isChosen(name));
   return {
@@ -101,6 +102,14 @@ function noSuch(name: string, known: readonly string[]): CliError {
     code: 'unknown_situation',
     what: `the list has no situation "${name}"${nearest ? `, did you mean "${nearest}"?` : ''}`,
     next: `situations are ${known.join(', ')}`,
+  });
+}
+
+function noKnee(): CliError {
+  return new CliError({
+    code: 'invalid_usage',
+    what: `${RAMP} needs --knee, the orders a second up to which response times hold`,
+    next: 'find it by "shopctl load run ramp" on the running platform',
   });
 }
 
