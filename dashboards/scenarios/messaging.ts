@@ -199,11 +199,11 @@ const loadsThatChange: ScenarioFile = {
     {
       name: 'a load begins, and each shipment is 2.5 s late',
       series: [
-        outcome('confirmed', counter([10, 0], [50, 10])),
-        delivery('shipped', counter([12, 0], [1, 5], [47, 10])),
-        ...surroundings(60),
+        outcome('confirmed', counter([30, 0], [70, 10])),
+        delivery('shipped', counter([32, 0], [1, 5], [67, 10])),
+        ...surroundings(100),
       ],
-      expect: [silent(40, 'it has lasted for 30 s'), silent(58, 'it goes on')],
+      expect: [silent(60, 'it has lasted for 30 s'), silent(75, 'it has lasted for 45 s'), silent(98, 'it goes on')],
     },
     {
       name: 'a load ends; counts of orders were two seconds behind, and later shipments are lost',
