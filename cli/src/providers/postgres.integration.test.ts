@@ -1,14 +1,15 @@
 // Goal: the privileges of each role in the five databases, and that starting is safe to repeat, interrupt and do twice
 // concurrently.
 // Method: real servers in temporary folders, each started as the supervisor does it.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DatabaseName, type DatabaseRole, databaseNames } from '../topology/databases.ts';
 import type { Launch } from './component.ts';
-import { resolveComponent } from './resolve.ts';
+import { removeSegment } from './postgres/postmaster.ts';
+import { purgeComponents, resolveComponent } from './resolve.ts';
 import { createSchemaGate, type SchemaState } from './schema/schema-gate.ts';
 import { aContext, type RunningLaunch, sharedCacheDir, startLaunch, type TestContext } from './testing.ts';
 import { databaseAccount, databaseUrl } from './urls.ts';
@@ -221,6 +222,26 @@ describe('starting again', () => {
   });
 });
 
+it.runIf(process.platform === 'linux')(
+  'a server that is killed leaves no shared memory once its data is removed',
+  async () => {
+    await using other = await aContext({ cacheDir: sharedCacheDir(), migrationsDir });
+    const otherLaunch = await resolveComponent('postgres', other);
+    await using running = await startLaunch(otherLaunch);
+    const pid = running.child.pid as number;
+    expect(await readFile(`/proc/${pid}/maps`, 'utf8'), 'all files are below its data').not.toContain('/dev/shm/');
+    const segment = await segmentOf(pid);
+    expect(segment, 'PostgreSQL has one in any case').toBeDefined();
+    await removeSegment(String(otherLaunch.info.dataDir));
+    expect(await segmentOf(pid), 'of a server that runs').toBe(segment);
+    await running.stop('SIGKILL');
+    expect(await segmentOf(pid), 'of one that was killed').toBe(segment);
+    await purgeComponents(other);
+    expect(await segmentOf(pid)).toBeUndefined();
+  },
+  START_LIMIT_MS,
+);
+
 it('keeps durability on', async () => {
   const settings = await query(
     'operator',
@@ -258,6 +279,12 @@ async function addMigration(database: string, name: string, sql: string): Promis
 async function query(role: DatabaseRole, database: DatabaseName, sql: string): Promise<unknown[]> {
   const connectionString = databaseUrl(role, database, { address: launch.address, secrets: context.secrets });
   return withConnection({ connectionString }, async (client) => (await client.query(sql)).rows);
+}
+
+/** Id of the System V segment that a process made (proc_sysvipc(5)). */
+async function segmentOf(pid: number): Promise<string | undefined> {
+  const lines = (await readFile('/proc/sysvipc/shm', 'utf8')).split('\n').map((line) => line.trim().split(/ +/));
+  return lines.find((fields) => fields[4] === String(pid))?.[1];
 }
 
 function connectTo(login: { user: string; password: string; database: string }): Promise<void> {

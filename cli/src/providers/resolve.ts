@@ -6,7 +6,8 @@ import type { Availability, ComponentContext, Launch, OnProgress, Provider, Prov
 import { purgeContainers } from './docker/leftovers.ts';
 import { holdInstallation, type InstallationPlace } from './installation.ts';
 import { jaegerProviders } from './jaeger.ts';
-import { outsideFolder } from './postgres/place.ts';
+import { dataDirectories, outsideFolder } from './postgres/place.ts';
+import { removeSegment } from './postgres/postmaster.ts';
 import { postgresProviders } from './postgres.ts';
 import { prometheusProviders } from './prometheus.ts';
 import { rabbitmqProviders } from './rabbitmq.ts';
@@ -116,6 +117,8 @@ function checkSources(ways: readonly InstallableSource[]) {
 
 /** Removes what the components of a stopped project stored, in the state directory, outside of it, and in Docker. */
 export async function purgeComponents(context: Pick<ComponentContext, 'project' | 'stateDir'>): Promise<void> {
+  // First: files of the data name it.
+  await Promise.all(dataDirectories(context.stateDir).map(removeSegment));
   await Promise.all([
     rm(join(context.stateDir, 'data'), { recursive: true, force: true }),
     removeWithMounts(outsideFolder(context.stateDir)),

@@ -109,7 +109,12 @@ async function removeDrafts(place: Place): Promise<void> {
 
 /** The arguments of a server of ours: loopback only, no Unix socket. */
 export function serverArguments({ major }: PostgresBinaries, dataDir: string, port: number): string[] {
-  const place = { listen_addresses: '127.0.0.1', unix_socket_directories: '' };
+  const place = {
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    // In files below the data, so that they go with it. A server that is killed leaves its others (/dev/shm) for good.
+    dynamic_shared_memory_type: 'mmap',
+  };
   return ['-D', dataDir, '-p', String(port), ...settingArguments({ ...place, ...serverSettings(major) })];
 }
 

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { readProcFile } from '../../process/proc.ts';
 import { unless } from '../../shared/unless.ts';
+import { removeSegment, runningServer } from './postmaster.ts';
 
 /** PostgreSQL refuses to run as root; then it runs as this user. */
 export interface RunAs {
@@ -29,11 +29,20 @@ export interface Place {
 export async function choosePlace(stateDir: string): Promise<Place> {
   const runAs = process.geteuid?.() === 0 ? await unprivilegedUser() : undefined;
   if (runAs === undefined) {
-    const base = join(stateDir, 'data', 'postgres');
+    const base = insideFolder(stateDir);
     return { base, dataDir: join(base, 'data'), runAs };
   }
   const base = outsideFolder(stateDir);
   return { base, dataDir: join(base, 'data'), claimFile: join(stateDir, 'data', 'postgres-claim'), runAs };
+}
+
+/** Where a cluster of this state directory may have its data: as an ordinary user, and as root. */
+export function dataDirectories(stateDir: string): readonly string[] {
+  return [insideFolder(stateDir), outsideFolder(stateDir)].map((base) => join(base, 'data'));
+}
+
+function insideFolder(stateDir: string): string {
+  return join(stateDir, 'data', 'postgres');
 }
 
 /** The folder outside the state directory that a cluster started by root uses. A removal of the data removes it too. */
@@ -71,12 +80,13 @@ export async function claimPlace({ base, dataDir, claimFile }: Place): Promise<v
 }
 
 async function removeUnusedCluster(dataDir: string): Promise<void> {
-  const pid = Number((await contentOf(join(dataDir, 'postmaster.pid')))?.split('\n', 1)[0]);
-  if (pid > 0 && readProcFile(pid, 'cmdline')?.includes(dataDir)) {
+  const pid = await runningServer(dataDir);
+  if (pid !== undefined) {
     throw new Error(
       `${dataDir}: PostgreSQL ${pid} of a clone that was deleted still runs there; end it with "kill ${pid}"`,
     );
   }
+  await removeSegment(dataDir);
   await rm(dataDir, { recursive: true, force: true });
 }
 
