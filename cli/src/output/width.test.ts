@@ -1,3 +1,5 @@
+import cliTruncate from 'cli-truncate';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fit } from '../watch/views/text.ts';
 import { formatTable } from './table.ts';
@@ -39,6 +41,15 @@ describe('width on a terminal', () => {
     expect(cutText('日本語', 5)).toBe('日本…');
     expect(cutText('abcdef', 4)).toBe('abc…');
     expect(cutText('abcdef', 0)).toBe('…');
+  });
+
+  it('cuts plain text as the library for all others does', () => {
+    const plain = fc.string({ unit: fc.constantFrom(...'ab cd  ~!') });
+    fc.assert(
+      fc.property(plain, fc.integer({ min: 1, max: 12 }), (text, columns) => {
+        expect(cutText(text, columns)).toBe(cliTruncate(text, columns));
+      }),
+    );
   });
 
   it('is what text is padded to, at the side that is asked for', () => {
