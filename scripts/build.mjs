@@ -45,6 +45,9 @@ const productionLibraries = { 'process.env.NODE_ENV': '"production"' };
  */
 const compact = { minifyWhitespace: true, minifySyntax: true };
 
+/** Begins each program: its stack traces name lines of our sources. */
+const described = [join(root, 'kit/src/stack-traces.ts')];
+
 /**
  * What the harness of tests and chaos needs of a service, failpoints and seeded bugs, stands in statements labelled
  * `HARNESS`. A production build has none of them (decision 0052).
@@ -103,6 +106,7 @@ export const cliOptions = {
   external: outsideCli,
   define: productionLibraries,
   plugins: [loadedOnDemand],
+  inject: described,
   banner: { js: commonJsGlobals },
 };
 
@@ -153,6 +157,7 @@ function serviceTarget(service, build) {
       external: [...outsideServices, ...outside, 'pg-native'],
       ...compact,
       ...options,
+      inject: described,
       define: { SERVICE_VERSION: JSON.stringify(versionOf(service)) },
       banner: { js: commonJsGlobals },
     }),
@@ -223,6 +228,7 @@ async function buildTargets({ instrumented = hasInstrumented() } = {}) {
       // Everything in one file: a service's image has no packages but its own.
       external: ['pg-native'],
       ...compact,
+      inject: described,
       banner: { js: commonJsGlobals },
     }),
   });

@@ -1,25 +1,31 @@
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapPayload } from 'node:module';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { type BuildOptions, build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
 
 /*
  * Goal: a stack trace names the file and the line of our source that failed, in either build.
- * Method: bundles as they are shipped, started without configuration, which fails; and their maps beside esbuild's own.
+ * Method: bundles as they are shipped, started without configuration, which fails; their maps beside esbuild's own; and small
+ * programs with the same options, whose error no one handles.
  */
 interface Build {
   readonly common: BuildOptions;
+  readonly cliOptions: BuildOptions;
   readonly outsideServices: readonly string[];
   bundleFiles(target: string): Promise<readonly { readonly path: string; readonly text: string }[]>;
   serviceTargetName(service: string, build: 'production' | 'harness'): string;
 }
 const root = cloneRoot();
 const script = (name: string) => pathToFileURL(join(root, 'scripts', name)).href;
-const { bundleFiles, common, outsideServices, serviceTargetName } = (await import(script('build.mjs'))) as Build;
+const { bundleFiles, cliOptions, common, outsideServices, serviceTargetName } = (await import(
+  script('build.mjs')
+)) as Build;
 const { ownSourceMap } = (await import(script('source-map.mjs'))) as { ownSourceMap(text: string): string };
 
 let folder: string;
@@ -31,7 +37,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const failedStart = (file: string) =>
   new Promise<string>((resolve) => {
-    execFile(process.execPath, ['--enable-source-maps', file], { env: {} }, (_, log) => resolve(log));
+    execFile(process.execPath, [file], { env: {} }, (_, log) => resolve(log));
   });
 
 it.each([
@@ -48,6 +54,53 @@ it.each([
   expect(err.stack).toContain(join(root, `${main}:${loads}:`));
   expect(err.stack).toContain(join(root, 'kit/src/config.ts:'));
   expect(err.stack).not.toContain(`${service}.mjs`);
+});
+
+describe('an error that no one handles', () => {
+  const code = `import { access } from 'node:fs/promises';
+    const filler = ${JSON.stringify('x'.repeat(10_000))};
+    function fail(): never { throw new Error(filler.length + ' letters'); }
+    await access('/').then(`;
+
+  let sources: string;
+  beforeAll(async () => {
+    // Not below node_modules: what is there gets no file put before it.
+    sources = await mkdtemp(join(tmpdir(), 'stack-traces-'));
+  });
+  afterAll(() => rm(sources, { recursive: true, force: true }));
+
+  async function failedProgram(name: string, rest: string, without?: '.map') {
+    const source = join(sources, `${name}.ts`);
+    await writeFile(source, `${code}${rest});`);
+    const options = { ...common, ...cliOptions, minifyWhitespace: true, outdir: folder, write: true };
+    await build({ ...options, entryPoints: [source] } as BuildOptions);
+    const bundle = join(folder, `${name}.mjs`);
+    if (without) await rm(`${bundle}${without}`);
+    const ended = await promisify(execFile)(process.execPath, [bundle], { env: {} }).catch((error) => error);
+    return { source, bundle, ...(ended as { readonly code: number; readonly stderr: string }) };
+  }
+
+  it('is printed with lines of our sources, without the line of the bundle, and ends the program', async () => {
+    const { code, source, stderr } = await failedProgram('thrown', '() => fail()');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Error: 10000 letters\n');
+    expect(stderr).toContain(`${source}:3:`);
+    expect(stderr).toContain(`${source}:4:`);
+    expect(stderr).not.toContain('xxx');
+  });
+
+  it('is printed as Node describes it', async () => {
+    const { source, stderr } = await failedProgram('of-node', '() => access(1 as unknown as string)');
+    expect(stderr).toContain('TypeError [ERR_INVALID_ARG_TYPE]: The "path" argument must be');
+    expect(stderr).toContain(`${source}:4:`);
+  });
+
+  it('is printed with the line of the bundle where the map is gone', async () => {
+    const { code, bundle, stderr } = await failedProgram('unmapped', '() => fail()', '.map');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Error: 10000 letters\n');
+    expect(stderr).toContain(`${pathToFileURL(bundle).href}:`);
+  });
 });
 
 describe('the source map of a service', () => {

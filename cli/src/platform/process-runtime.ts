@@ -53,7 +53,6 @@ export function processRuntime(
           spawnProcess({
             command: process.execPath,
             args: [
-              '--enable-source-maps',
               `--max-semi-space-size=${semiSpaceMb}`,
               ...(inspector === undefined ? [] : [`--inspect-wait=${inspector}`]),
               '--require',
