@@ -63,7 +63,7 @@ function go(args, cwd, draft) {
     // The same program whether or not there is a C compiler.
     const own = {
       GOPATH: join(draft, 'path'),
-      GOCACHE: join(draft, 'cache'),
+      GOCACHE: env.GOCACHE || join(draft, 'cache'),
       GOFLAGS: '-modcacherw',
       CGO_ENABLED: '0',
     };

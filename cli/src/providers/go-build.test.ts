@@ -8,6 +8,7 @@ import { buildGoProgram } from './go-build.ts';
 
 const GO = `#!/bin/sh
 echo "$GOWORK $*" | sed "s|$CACHE/go-[^/]*|DRAFT|" >>"$CACHE/calls"
+echo "$GOCACHE" | sed "s|$CACHE/go-[^/]*|DRAFT|" >"$CACHE/used"
 case $1 in
   mod) echo '{"Dir": "'"$CACHE/sources"'"}' ;;
   build)
@@ -56,7 +57,14 @@ it('the program and what belongs to it are built in their module, whatever its w
   expect(await readFile(join(place, 'helper'), 'utf8')).toBe('./cmd/helper\n');
 });
 
+it('what it compiled is kept for another build only where GOCACHE names a folder', async () => {
+  await build();
+  expect(await readFile(join(folder, 'used'), 'utf8')).toBe('DRAFT/cache\n');
+  await build({ GOCACHE: '/kept' });
+  expect(await readFile(join(folder, 'used'), 'utf8')).toBe('/kept\n');
+});
+
 it('where one of them cannot be built there is neither, and why is reported', async () => {
   await expect(build({ FAILS: './cmd/tool' })).rejects.toThrow('Tool v1.0.0 could not be built: no such package');
-  expect((await readdir(folder)).toSorted()).toEqual(['bin', 'calls', 'sources']);
+  expect((await readdir(folder)).toSorted()).toEqual(['bin', 'calls', 'sources', 'used']);
 });

@@ -33,8 +33,8 @@ const BUILD_TIMEOUT_MS = 30 * 60_000;
 /**
  * Builds a program from the module proxy's sources and puts it at `target` in one step. It is built inside its own module
  * and not by `go install PATH@VERSION`, which refuses modules whose go.mod replaces a dependency, as Jaeger's does.
- * Sources and build cache are in a folder that is removed afterwards, also when `signal` ends the build: nothing reaches
- * the user's own Go folders.
+ * Sources and build cache are in a folder that is removed afterwards, also when `signal` ends the build. Nothing reaches
+ * the user's own Go folders, but for a build cache that GOCACHE names.
  */
 export async function buildGoProgram(
   program: GoProgram,
@@ -51,7 +51,7 @@ export async function buildGoProgram(
       {
         ...env,
         GOPATH: join(draft, 'path'),
-        GOCACHE: join(draft, 'cache'),
+        GOCACHE: env.GOCACHE || join(draft, 'cache'),
         GOFLAGS: '-modcacherw',
         // A workspace file that a module was published with names modules which were not.
         GOWORK: 'off',
