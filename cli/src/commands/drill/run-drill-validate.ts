@@ -162,7 +162,8 @@ async function playOnOwn(
   const { output, signal } = deps;
   const { seed, runId } = run.start;
   const own = {
-    command: `shopctl drill validate --resume ${runId}`,
+    // Without a count it would go on on the running platform.
+    command: `shopctl drill validate --resume ${runId} --platforms ${options.platforms}`,
     project,
     end: (line: Parameters<typeof appendTrialsLine>[1] & { readonly type: 'end' }) =>
       appendTrialsLine(run.folder.journal, line),
