@@ -27,20 +27,28 @@ let run: ChildProcess | undefined;
 afterEach(() => void run?.kill('SIGKILL'));
 
 it.runIf(process.platform === 'linux')(
-  'an interrupted run leaves neither its servers, nor a daemon of theirs, nor its files',
+  'an interrupted run leaves neither its servers, nor a daemon of theirs, nor its files and shared memory',
   async () => {
     run = spawn(process.execPath, ['--input-type=module', '-e', RUN], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = await once(run.stdout as NonNullable<typeof run.stdout>, 'data');
     const [socket = '', codes] = String(line).trim().split(' ');
     const folder = dirname(socket);
     expect(codes).toBe('200,200');
-    expect(await processesOf(folder)).not.toEqual([]);
+    const pids = (await processesOf(folder)).map((one) => one.split(' ')[0]);
+    expect(await segmentsOf(pids)).toHaveLength(1);
     run.kill('SIGINT');
     await eventually('the folder to be gone', { withinMs: 20_000 }, () => !existsSync(folder));
     expect(await processesOf(folder)).toEqual([]);
+    expect(await segmentsOf(pids)).toEqual([]);
   },
   START_TIMEOUT_MS,
 );
+
+/** System V segments that these processes made (proc_sysvipc(5)). */
+async function segmentsOf(pids: readonly (string | undefined)[]): Promise<readonly string[]> {
+  const segments = (await readFile('/proc/sysvipc/shm', 'utf8')).split('\n').slice(1);
+  return segments.filter((line) => pids.includes(line.trim().split(/ +/)[4]));
+}
 
 /** What was started for the run: it is in the folder, or has its name among its arguments or in its environment. */
 async function processesOf(folder: string): Promise<string[]> {

@@ -10,7 +10,6 @@ import type { TestProject } from 'vitest/node';
 import { createPortAllocator } from '../../cli/src/platform/ports.ts';
 import { cloneRoot, openProject } from '../../cli/src/platform/project.ts';
 import type { ComponentContext, Launch } from '../../cli/src/providers/component.ts';
-import { outsideFolder } from '../../cli/src/providers/postgres/place.ts';
 import { installComponent, purgeComponents, resolveComponent } from '../../cli/src/providers/resolve.ts';
 import { createSecrets } from '../../cli/src/providers/secrets.ts';
 import type { ComponentName } from '../../cli/src/topology/components.ts';
@@ -38,7 +37,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
   const folder = await mkdtemp(join(tmpdir(), 'shop-test-'));
   const context = await createContext(folder);
   // An interruption of a run ends this process before it can remove anything.
-  const guard = startGuard(folder, ['rm', '-rf', outsideFolder(context.stateDir)]);
+  const removal = join(import.meta.dirname, 'remove-cluster.ts');
+  const guard = startGuard(folder, [process.execPath, removal, context.stateDir]);
   const started = new Map<ComponentName, Promise<Started>>();
 
   function component(name: ComponentName): Promise<Started> {
