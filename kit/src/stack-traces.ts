@@ -1,6 +1,6 @@
 /*
  * Stack traces name files and lines of sources, as with Node's --enable-source-maps. That option reads the map of each file that is
- * loaded and counts the file's lines, which takes a fifth of a service's start and 16 MB. Here a map is read by the first error that
+ * loaded and counts the file's lines, which takes an eighth of a service's start and 14 MB. Here a map is read by the first error that
  * asks for it. The build puts this file before each program (decision 0130).
  */
 import { readFileSync } from 'node:fs';
