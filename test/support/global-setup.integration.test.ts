@@ -8,6 +8,7 @@ import { dirname } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { eventually } from '../e2e/support/eventually.ts';
 import { START_TIMEOUT_MS } from './infrastructure.ts';
+import { segmentsOf } from './shared-memory.ts';
 
 /** Starts both servers, says where the run's files are, and then waits to be ended. */
 const RUN = `
@@ -34,21 +35,17 @@ it.runIf(process.platform === 'linux')(
     const [socket = '', codes] = String(line).trim().split(' ');
     const folder = dirname(socket);
     expect(codes).toBe('200,200');
-    const pids = (await processesOf(folder)).map((one) => one.split(' ')[0]);
-    expect(await segmentsOf(pids)).toHaveLength(1);
+    const before = await processesOf(folder);
+    expect(before).not.toEqual([]);
+    const pids = before.map((one) => Number(one.split(' ')[0]));
+    expect(await segmentsOf(...pids)).toHaveLength(1);
     run.kill('SIGINT');
     await eventually('the folder to be gone', { withinMs: 20_000 }, () => !existsSync(folder));
     expect(await processesOf(folder)).toEqual([]);
-    expect(await segmentsOf(pids)).toEqual([]);
+    expect(await segmentsOf(...pids)).toEqual([]);
   },
   START_TIMEOUT_MS,
 );
-
-/** System V segments that these processes made (proc_sysvipc(5)). */
-async function segmentsOf(pids: readonly (string | undefined)[]): Promise<readonly string[]> {
-  const segments = (await readFile('/proc/sysvipc/shm', 'utf8')).split('\n').slice(1);
-  return segments.filter((line) => pids.includes(line.trim().split(/ +/)[4]));
-}
 
 /** What was started for the run: it is in the folder, or has its name among its arguments or in its environment. */
 async function processesOf(folder: string): Promise<string[]> {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { segmentsOf } from '../../../test/support/shared-memory.ts';
 import { type DatabaseName, type DatabaseRole, databaseNames } from '../topology/databases.ts';
 import type { Launch } from './component.ts';
 import { removeSegment } from './postgres/postmaster.ts';
@@ -230,14 +231,14 @@ it.runIf(process.platform === 'linux')(
     await using running = await startLaunch(otherLaunch);
     const pid = running.child.pid as number;
     expect(await readFile(`/proc/${pid}/maps`, 'utf8'), 'all files are below its data').not.toContain('/dev/shm/');
-    const segment = await segmentOf(pid);
-    expect(segment, 'PostgreSQL has one in any case').toBeDefined();
+    const segments = await segmentsOf(pid);
+    expect(segments, 'PostgreSQL has one in any case').toHaveLength(1);
     await removeSegment(String(otherLaunch.info.dataDir));
-    expect(await segmentOf(pid), 'of a server that runs').toBe(segment);
+    expect(await segmentsOf(pid), 'of a server that runs').toEqual(segments);
     await running.stop('SIGKILL');
-    expect(await segmentOf(pid), 'of one that was killed').toBe(segment);
+    expect(await segmentsOf(pid), 'of one that was killed').toEqual(segments);
     await purgeComponents(other);
-    expect(await segmentOf(pid)).toBeUndefined();
+    expect(await segmentsOf(pid)).toEqual([]);
   },
   START_LIMIT_MS,
 );
@@ -279,12 +280,6 @@ async function addMigration(database: string, name: string, sql: string): Promis
 async function query(role: DatabaseRole, database: DatabaseName, sql: string): Promise<unknown[]> {
   const connectionString = databaseUrl(role, database, { address: launch.address, secrets: context.secrets });
   return withConnection({ connectionString }, async (client) => (await client.query(sql)).rows);
-}
-
-/** Id of the System V segment that a process made (proc_sysvipc(5)). */
-async function segmentOf(pid: number): Promise<string | undefined> {
-  const lines = (await readFile('/proc/sysvipc/shm', 'utf8')).split('\n').map((line) => line.trim().split(/ +/));
-  return lines.find((fields) => fields[4] === String(pid))?.[1];
 }
 
 function connectTo(login: { user: string; password: string; database: string }): Promise<void> {
