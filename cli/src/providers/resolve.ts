@@ -1,13 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mountsBelow, unmountQuotaFilesystem } from '../process/quota-filesystem.ts';
 import { type ComponentName, componentNames } from '../topology/components.ts';
 import type { Availability, ComponentContext, Launch, OnProgress, Provider, ProviderKind } from './component.ts';
 import { purgeContainers } from './docker/leftovers.ts';
 import { holdInstallation, type InstallationPlace } from './installation.ts';
 import { jaegerProviders } from './jaeger.ts';
-import { dataDirectories, outsideFolder } from './postgres/place.ts';
-import { removeSegment } from './postgres/postmaster.ts';
+import { removeOutside } from './postgres/place.ts';
 import { postgresProviders } from './postgres.ts';
 import { prometheusProviders } from './prometheus.ts';
 import { rabbitmqProviders } from './rabbitmq.ts';
@@ -117,19 +115,13 @@ function checkSources(ways: readonly InstallableSource[]) {
 
 /** Removes what the components of a stopped project stored, in the state directory, outside of it, and in Docker. */
 export async function purgeComponents(context: Pick<ComponentContext, 'project' | 'stateDir'>): Promise<void> {
-  // First: files of the data name it.
-  await Promise.all(dataDirectories(context.stateDir).map(removeSegment));
-  await Promise.all([
-    rm(join(context.stateDir, 'data'), { recursive: true, force: true }),
-    removeWithMounts(outsideFolder(context.stateDir)),
-    purgeContainers(context.stateDir),
-  ]);
+  const { stateDir } = context;
+  await Promise.all([removeStored(stateDir), purgeContainers(stateDir)]);
 }
 
-/** A killed supervisor may have left a full disk (a fault) mounted there. */
-async function removeWithMounts(folder: string): Promise<void> {
-  for (const mount of await mountsBelow(folder)) await unmountQuotaFilesystem(mount);
-  await rm(folder, { recursive: true, force: true });
+async function removeStored(stateDir: string): Promise<void> {
+  await removeOutside(stateDir);
+  await rm(join(stateDir, 'data'), { recursive: true, force: true });
 }
 
 function waysOf(name: ComponentName, context: ComponentContext, { forced }: ResolveOptions): readonly Provider[] {

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, chown, lstat, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { mountsBelow, unmountQuotaFilesystem } from '../../process/quota-filesystem.ts';
 import { unless } from '../../shared/unless.ts';
 import { removeSegment, runningServer } from './postmaster.ts';
 
@@ -36,9 +37,14 @@ export async function choosePlace(stateDir: string): Promise<Place> {
   return { base, dataDir: join(base, 'data'), claimFile: join(stateDir, 'data', 'postgres-claim'), runAs };
 }
 
-/** Where a cluster of this state directory may have its data: as an ordinary user, and as root. */
-export function dataDirectories(stateDir: string): readonly string[] {
-  return [insideFolder(stateDir), outsideFolder(stateDir)].map((base) => join(base, 'data'));
+/** Removes what the cluster of a state directory has outside of it: files, and the memory of a server that was killed. */
+export async function removeOutside(stateDir: string): Promise<void> {
+  const outside = outsideFolder(stateDir);
+  // First: a file of the data names it.
+  for (const base of [insideFolder(stateDir), outside]) await removeSegment(join(base, 'data'));
+  // A killed supervisor may have left a full disk (a fault) mounted there.
+  for (const mount of await mountsBelow(outside)) await unmountQuotaFilesystem(mount);
+  await rm(outside, { recursive: true, force: true });
 }
 
 function insideFolder(stateDir: string): string {
@@ -46,7 +52,7 @@ function insideFolder(stateDir: string): string {
 }
 
 /** The folder outside the state directory that a cluster started by root uses. A removal of the data removes it too. */
-export function outsideFolder(stateDir: string): string {
+function outsideFolder(stateDir: string): string {
   return `/var/tmp/shopctl-${createHash('sha256').update(stateDir).digest('hex').slice(0, 16)}`;
 }
 
