@@ -42,6 +42,13 @@ it.each(['orders', 'shipping'] as const)('%s declares nothing else', async (user
   await expect(asUser(user, (channel) => channel.assertQueue('another-project'))).rejects.toThrow(/ACCESS_REFUSED/);
 });
 
+it('has not loaded modules that nothing calls', async () => {
+  const loaded = (name: string) => evaluateOnBroker(launch, `code:is_loaded(${name}).`);
+  expect(await loaded('rabbit_queue_type')).toContain('rabbit_queue_type');
+  // The compilers of ASN.1 and XML, and a web server.
+  expect(await Promise.all(['asn1ct', 'xmerl_scan', 'httpd'].map(loaded))).toEqual(['false', 'false', 'false']);
+});
+
 it('refuses guest', async () => {
   const { host, port } = launch.address;
   await expect(amqp.connect(`amqp://guest:guest@${host}:${port}/shop`)).rejects.toThrow(/ACCESS_REFUSED/);
