@@ -82,8 +82,8 @@ const loadedOnDemand = {
  * What a bundle of a service is made for, and its folder below dist/. `instrumented`: to run under OpenTelemetry's instrumentations.
  */
 const serviceBuilds = {
-  harness: { folder: 'services', options: { plugins: [loadedOnDemand] }, outside: [] },
-  production: { folder: 'production', options: { plugins: [loadedOnDemand], ...withoutHarness }, outside: [] },
+  harness: { folder: 'services', options: {}, outside: [] },
+  production: { folder: 'production', options: withoutHarness, outside: [] },
   instrumented: { folder: 'instrumented', options: {}, outside: patched },
 };
 
@@ -127,6 +127,15 @@ export const common = {
   write: false,
 };
 
+/** CommonJS: Node gives the compiled functions of a script, and not those of an ES module (decision 0133). */
+const commonJs = {
+  format: 'cjs',
+  outExtension: { '.js': '.cjs' },
+  define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
+  // A script that loads ES modules itself would need an experimental part of Node.
+  supported: { ...common.supported, 'dynamic-import': false },
+};
+
 /** `orders` in a harness build, `orders-production` in a production build. */
 export function serviceTargetName(service, build) {
   return build === 'harness' ? service : `${service}-${build}`;
@@ -134,7 +143,7 @@ export function serviceTargetName(service, build) {
 
 /** Where the bundle of a service is, relative to the clone. */
 export function serviceBundle(service, build) {
-  return `dist/${serviceBuilds[build].folder}/${service}.mjs`;
+  return `dist/${serviceBuilds[build].folder}/${service}.cjs`;
 }
 
 /** What its package.json says. */
@@ -151,15 +160,13 @@ function serviceTarget(service, build) {
     options: () => ({
       entryPoints: { [service]: join(root, `services/${service}/src/main.ts`) },
       outdir: join(dist, folder),
-      format: 'esm',
-      outExtension: { '.js': '.mjs' },
       // pg looks for its native twin, and does without.
       external: [...outsideServices, ...outside, 'pg-native'],
+      ...commonJs,
       ...compact,
       ...options,
       inject: described,
-      define: { SERVICE_VERSION: JSON.stringify(versionOf(service)) },
-      banner: { js: commonJsGlobals },
+      define: { ...commonJs.define, SERVICE_VERSION: JSON.stringify(versionOf(service)) },
     }),
   };
 }
@@ -172,8 +179,7 @@ async function instrumentedTargets() {
     options: () => ({
       entryPoints: { telemetry: join(root, 'instrumentation/src/preload.ts') },
       outdir: join(dist, serviceBuilds.instrumented.folder),
-      format: 'cjs',
-      outExtension: { '.js': '.cjs' },
+      ...commonJs,
       external: ['@opentelemetry/*'],
       ...compact,
     }),
@@ -198,12 +204,21 @@ async function buildTargets({ instrumented = hasInstrumented() } = {}) {
       options: () => ({
         entryPoints: { telemetry },
         outdir: dist,
-        format: 'cjs',
-        outExtension: { '.js': '.cjs' },
+        ...commonJs,
         ...compact,
       }),
     });
   }
+  targets.push({
+    name: 'start',
+    sources: ['kit/src', 'scripts'],
+    options: () => ({
+      entryPoints: { start: join(root, 'kit/src/start.ts') },
+      outdir: dist,
+      ...commonJs,
+      ...compact,
+    }),
+  });
   for (const service of await serviceNames()) targets.push(serviceTarget(service, 'harness'));
   targets.push({
     name: 'cli',
@@ -443,7 +458,7 @@ async function bundle(targets) {
   });
 }
 
-/** What of a build of several entry points is of these: `orders.mjs` and `orders.mjs.map` of `orders`, and what is in them. */
+/** What of a build of several entry points is of these: `orders.cjs` and `orders.cjs.map` of `orders`, and what is in them. */
 function partOf({ outputFiles, metafile }, entryPoints) {
   const isOwn = (path) => Object.keys(entryPoints).some((name) => basename(path).startsWith(`${name}.`));
   const pick = (all, isWanted) => Object.fromEntries(Object.entries(all).filter(([path]) => isWanted(path)));

@@ -42,7 +42,7 @@ async function fillService(service) {
   const outside = await unbundled(service, metafile);
   await cp(join(root, 'dist/telemetry.cjs'), join(folder, 'telemetry.cjs'));
   const bundle = join(root, serviceBundle(service, build));
-  await cp(bundle, join(folder, 'service.mjs'));
+  await cp(bundle, join(folder, 'service.cjs'));
   // By the name that the bundle gives it: stack traces name lines of the sources.
   await cp(`${bundle}.map`, join(folder, `${basename(bundle)}.map`));
   if (outside.includes('@grpc/grpc-js')) await cp(join(root, 'proto'), join(folder, 'proto'), { recursive: true });

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { loadSync } from '@grpc/proto-loader';
 
-const require = createRequire(import.meta.url);
+const require = createRequire(import.meta.filename);
 
 /** Loaded by `require`, as the packages that stock uses beside it load it: there is one, with one set of classes. */
 export const grpc: typeof import('@grpc/grpc-js') = require('@grpc/grpc-js');

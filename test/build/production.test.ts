@@ -76,7 +76,7 @@ describe('a service in a production build', () => {
   beforeAll(async () => {
     // Below the clone, where it finds its packages.
     folder = await mkdtemp(join(cloneRoot(), 'node_modules', '.production-'));
-    file = join(folder, 'catalog.mjs');
+    file = join(folder, 'catalog.cjs');
     await writeFile(file, bundleText(production('catalog')));
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));

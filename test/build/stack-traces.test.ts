@@ -46,14 +46,14 @@ it.each([
 ] as const)('the stack of an error in %s, a %s build, names lines of our sources', async (service, kind) => {
   const files = await bundleFiles(serviceTargetName(service, kind));
   for (const { path, text } of files) await writeFile(join(folder, basename(path)), text);
-  const log = await failedStart(join(folder, `${service}.mjs`));
+  const log = await failedStart(join(folder, `${service}.cjs`));
   const { err } = JSON.parse(log.split('\n')[0] as string) as { err: { stack: string } };
   const main = `services/${service}/src/main.ts`;
   const lines = (await readFile(join(root, main), 'utf8')).split('\n');
   const loads = lines.findIndex((line) => line.includes('loadConfig(process.env)')) + 1;
   expect(err.stack).toContain(join(root, `${main}:${loads}:`));
   expect(err.stack).toContain(join(root, 'kit/src/config.ts:'));
-  expect(err.stack).not.toContain(`${service}.mjs`);
+  expect(err.stack).not.toContain(`${service}.cjs`);
 });
 
 describe('an error that no one handles', () => {
@@ -112,7 +112,7 @@ describe('the source map of a service', () => {
       ...common,
       entryPoints: [join(root, 'services/catalog/src/main.ts')],
       outdir: join(root, 'dist/services'),
-      format: 'esm',
+      format: 'cjs',
       external: [...outsideServices, 'pg-native'],
     } as BuildOptions);
     const textOf = (end: string) => outputFiles.find(({ path }) => path.endsWith(end))?.text as string;

@@ -30,7 +30,7 @@ describe('.vscode/launch.json', () => {
   it('looks for source maps beside the bundles of every service', () => {
     const patterns = configurations.flatMap(({ outFiles }) => outFiles);
     for (const service of serviceNames) {
-      const bundle = `\${workspaceFolder}/dist/services/${service}.mjs`;
+      const bundle = `\${workspaceFolder}/dist/services/${service}.cjs`;
       expect(patterns.some((pattern) => matchesGlob(bundle, pattern))).toBe(true);
       expect(existsSync(join(root, `services/${service}/src/main.ts`))).toBe(true);
     }

@@ -66,11 +66,11 @@ it('a service waits for a debugger, stops at a breakpoint that an order reaches,
   const source = 'services/orders/src/routes.ts';
   const lines = (await readFile(join(cloneRoot(), source), 'utf8')).split('\n');
   const line = lines.findIndex((text) => text.includes('placeOrder(request.body'));
-  const position = await positionOf(join(cloneRoot(), 'dist/services/orders.mjs'), source, line);
+  const position = await positionOf(join(cloneRoot(), 'dist/services/orders.cjs'), source, line);
   const debuggers = await Promise.all(addresses.map((address) => attach(address)));
   for (const one of debuggers) {
     await one.send('Debugger.enable');
-    await one.send('Debugger.setBreakpointByUrl', { urlRegex: 'dist/services/orders\\.mjs$', ...position });
+    await one.send('Debugger.setBreakpointByUrl', { urlRegex: 'dist/services/orders\\.cjs$', ...position });
     await one.send('Runtime.runIfWaitingForDebugger');
   }
   const ended = await up.ended;

@@ -87,7 +87,7 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
     expect((await shell.run('build', '--harness', 'payments')).code).toBe(0);
     const container = await engine.createContainer({ Image: 'shop/payments:dev-harness' });
     try {
-      const files = await text(await container.getArchive({ path: '/app/service.mjs' }));
+      const files = await text(await container.getArchive({ path: '/app/service.cjs' }));
       expect(harnessCodeIn(files)).toEqual(expect.arrayContaining([...harnessCodeOf('payments')]));
     } finally {
       await container.remove();

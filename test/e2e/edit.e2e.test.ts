@@ -142,7 +142,7 @@ it('Ctrl-C ends the watching and the platform that it started, also while new co
     text.replace(/^.*= await listenShared\(/m, '  await new Promise(() => setInterval(() => {}, 9_000));\n$&'),
   );
   // A replica has two processes while its successor does not get ready.
-  const catalogs = async () => (await running()).filter((line) => line.endsWith('/dist/services/catalog.mjs')).length;
+  const catalogs = async () => (await running()).filter((line) => line.endsWith('/dist/services/catalog.cjs')).length;
   await expect.poll(catalogs, { timeout: LIMIT_MS }).toBeGreaterThan(2);
   const ended = once(watching, 'exit');
   watching.kill('SIGINT');

@@ -63,7 +63,7 @@ it('is bundled, and starts', { timeout: LIMIT_MS }, async () => {
   // As `npm run build` does it; the others are as they were.
   await cp(join(cloneRoot(), 'dist'), join(copy, 'dist'), { recursive: true });
   await node('--eval', "import('./scripts/build.mjs').then(({ buildOnly }) => buildOnly(['reviews']))");
-  const started = execute(process.execPath, ['dist/services/reviews.mjs'], { cwd: copy, env: {} });
+  const started = execute(process.execPath, ['dist/services/reviews.cjs'], { cwd: copy, env: {} });
   await expect(started).rejects.toMatchObject({ stdout: expect.stringContaining('CATALOG_URLS') });
 });
 

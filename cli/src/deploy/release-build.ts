@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { CliError } from '../errors.ts';
 import type { Release } from '../platform/release.ts';
+import { bundleIn, bundleName } from '../platform/service-bundle.ts';
 import { complaintOf, runProgram } from '../process/run-program.ts';
 import { extractCommit } from './commit-files.ts';
 import { filesIn, type ReleaseSource, sourcesOf } from './release-source.ts';
@@ -30,10 +31,22 @@ interface Built {
   readonly digest: string;
 }
 
+/** What is loaded before each service. */
+const TELEMETRY = 'telemetry.cjs';
+
+/** Where what a build has made is, by its name. */
+type Place = (file: string) => string;
+const builtPlace =
+  (root: string): Place =>
+  (file) =>
+    join(root, 'dist', file.startsWith('telemetry') ? file : join('services', file));
+
+const bundleAt = (service: string, from: Place) => bundleName(service, (file) => existsSync(from(file)));
+
 /** The folder of all releases of a service, relative to the clone. */
 export const releasesOf = (service: string) => join('dist/releases', service);
 
-const filesOf = (service: string) => [`${service}.mjs`, `${service}.mjs.map`, 'telemetry.cjs', 'telemetry.cjs.map'];
+const filesOf = (bundle: string) => [bundle, `${bundle}.map`, TELEMETRY, `${TELEMETRY}.map`];
 
 /** Its bundles, from the same sources built before or now, by the build script that the sources have. */
 export async function buildRelease(source: ReleaseSource, root: string, signal: AbortSignal): Promise<Release> {
@@ -45,7 +58,7 @@ export async function buildRelease(source: ReleaseSource, root: string, signal: 
 
 /** A copy of what the clone has built, so that it can run after the next build, too. */
 export async function keepBuilt(service: string, root: string, version: string): Promise<Release> {
-  const from = (file: string) => join(root, 'dist', file.startsWith('telemetry') ? file : join('services', file));
+  const from = builtPlace(root);
   const digest = await digestOf(service, from);
   const folder = join(releasesOf(service), `${version}-b${digest.slice(0, 8)}`);
   if ((await builtIn(join(root, folder), digest)) === undefined)
@@ -70,12 +83,10 @@ export async function alteredRelease(
   const copy = await mkdtemp(join(tmpdir(), 'shop-release-'));
   try {
     // Without source maps, whose positions it moves.
-    await copyFile(join(from, 'telemetry.cjs'), join(copy, 'telemetry.cjs'));
-    await writeFile(
-      join(copy, `${service}.mjs`),
-      `${prelude}\n${await readFile(join(from, `${service}.mjs`), 'utf8')}`,
-    );
-    const place = (file: string) => join(copy, file);
+    await copyFile(join(from, TELEMETRY), join(copy, TELEMETRY));
+    const bundle = bundleIn(from, service);
+    await writeFile(join(copy, basename(bundle)), `${prelude}\n${await readFile(bundle, 'utf8')}`);
+    const place: Place = (file) => join(copy, file);
     const digest = await digestOf(service, place);
     await store(service, join(root, folder), { tree, digest }, place);
     return { ...release, version, folder, digest };
@@ -86,7 +97,7 @@ export async function alteredRelease(
 
 /** Of what the clone has built now. */
 export function builtDigest(service: string, root: string): Promise<string> {
-  return digestOf(service, (file) => join(root, 'dist', file.startsWith('telemetry') ? file : join('services', file)));
+  return digestOf(service, builtPlace(root));
 }
 
 async function builtIn(folder: string, tree: string): Promise<string | undefined> {
@@ -113,7 +124,7 @@ async function build(source: ReleaseSource, root: string, folder: string, signal
       signal,
       timeoutMs: BUILD_LIMIT_MS,
     });
-    const from = (file: string) => join(copy, 'dist', file.startsWith('telemetry') ? file : join('services', file));
+    const from = builtPlace(copy);
     const digest = await digestOf(service, from);
     await store(service, join(root, folder), { tree, digest }, from);
     return digest;
@@ -168,11 +179,11 @@ async function installInto(copy: string, root: string, signal: AbortSignal): Pro
 }
 
 /** Whole or not at all: a build that was interrupted leaves nothing that looks like a release. */
-async function store(service: string, folder: string, built: Built, from: (file: string) => string): Promise<void> {
+async function store(service: string, folder: string, built: Built, from: Place): Promise<void> {
   const draft = `${folder}.${process.pid}.tmp`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { recursive: true });
-  for (const file of filesOf(service).filter((one) => existsSync(from(one)))) {
+  for (const file of filesOf(bundleAt(service, from)).filter((one) => existsSync(from(one)))) {
     if (file.endsWith('.map')) await writeFile(join(draft, file), await mapFrom(from(file)));
     else await copyFile(from(file), join(draft, file));
   }
@@ -189,14 +200,15 @@ async function mapFrom(file: string): Promise<string> {
   return JSON.stringify({ ...map, sources: map.sources.map((source) => join('../'.repeat(depth), source)) });
 }
 
-async function digestOf(service: string, from: (file: string) => string): Promise<string> {
+async function digestOf(service: string, from: Place): Promise<string> {
   const hash = createHash('sha256');
-  for (const file of [`${service}.mjs`, 'telemetry.cjs']) hash.update(await readFile(from(file)));
+  for (const file of [bundleAt(service, from), TELEMETRY]) hash.update(await readFile(from(file)));
   return hash.digest('hex').slice(0, 16);
 }
 
 /** When the clone has built what a service runs, ms since 1970. */
 export async function builtAtMs(service: string, root: string): Promise<number> {
-  const files = [join(root, 'dist/services', `${service}.mjs`), join(root, 'dist/telemetry.cjs')];
+  const from = builtPlace(root);
+  const files = [bundleAt(service, from), TELEMETRY].map(from);
   return Math.max(...(await Promise.all(files.map(async (file) => (await stat(file)).mtimeMs))));
 }

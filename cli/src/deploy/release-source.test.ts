@@ -11,7 +11,7 @@ const BUILD = `import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 export async function buildOnly(names) {
   mkdirSync('dist/services', { recursive: true });
   writeFileSync('dist/telemetry.cjs', '');
-  for (const name of names.slice(1)) writeFileSync('dist/services/' + name + '.mjs', readFileSync('services/' + name + '/src/main.ts'));
+  for (const name of names.slice(1)) writeFileSync('dist/services/' + name + '.cjs', readFileSync('services/' + name + '/src/main.ts'));
 }`;
 const files = {
   'package.json': '{}',
@@ -58,7 +58,7 @@ describe('a release', () => {
     expect(source).toMatchObject({ version: `1.2.0-g${commit.slice(0, 8)}`, description: 'HEAD' });
     const release = await buildRelease(source, root, never);
     expect(release).toMatchObject({ version: source.version, folder: `dist/releases/orders/${source.version}` });
-    expect(execFileSync('cat', [join(root, release.folder, 'orders.mjs')], { encoding: 'utf8' })).toBe('one');
+    expect(execFileSync('cat', [join(root, release.folder, 'orders.cjs')], { encoding: 'utf8' })).toBe('one');
   });
 
   it('of the sources changes with them, and is built once', async () => {
@@ -82,10 +82,10 @@ describe('a release', () => {
 
   it('of what the clone has built stays as it is', async () => {
     await write('dist/telemetry.cjs', '');
-    await write('dist/services/orders.mjs', 'built');
+    await write('dist/services/orders.cjs', 'built');
     const kept = await keepBuilt('orders', root, '1.2.0');
-    await write('dist/services/orders.mjs', 'built again');
-    expect(execFileSync('cat', [join(root, kept.folder, 'orders.mjs')], { encoding: 'utf8' })).toBe('built');
+    await write('dist/services/orders.cjs', 'built again');
+    expect(execFileSync('cat', [join(root, kept.folder, 'orders.cjs')], { encoding: 'utf8' })).toBe('built');
     expect((await keepBuilt('orders', root, '1.2.0')).version).not.toBe(kept.version);
   });
 

@@ -12,7 +12,7 @@ function aLoop(changes: Partial<EditTools> = {}) {
     targetsOf: (file) => (file.startsWith('kit/') ? ['catalog', 'orders'] : [file.split('/')[1] as string]),
     async rebuild(targets) {
       asked.push(`build ${targets.join(' ')}`);
-      return targets.map((name) => ({ name, changed: [`dist/services/${name}.mjs`] }));
+      return targets.map((name) => ({ name, changed: [`dist/services/${name}.cjs`] }));
     },
     async apply() {
       asked.push('apply');
@@ -41,7 +41,7 @@ it('builds what a saved source belongs to, and lets the platform take it', async
 
 it('asks nothing of the platform where a build comes out the same: a comment, or code without an importer', async () => {
   const { save, asked, types } = aLoop({
-    rebuild: async (names) => names.map((name) => ({ name, changed: [`dist/services/${name}.mjs.map`] })),
+    rebuild: async (names) => names.map((name) => ({ name, changed: [`dist/services/${name}.cjs.map`] })),
   });
   await save('kit/src/pause.ts');
   expect(asked).toEqual([]);

@@ -78,7 +78,7 @@ describe('services/Dockerfile', () => {
     const [entry = ''] = instruction('ENTRYPOINT');
     const words = JSON.parse(entry.slice('ENTRYPOINT '.length)) as string[];
     expect(words).toContain('--env-file=/app/service.env');
-    expect(words.slice(-3)).toEqual(['--require', '/app/telemetry.cjs', '/app/service.mjs']);
+    expect(words.slice(-3)).toEqual(['--require', '/app/telemetry.cjs', '/app/service.cjs']);
   });
 
   it('has a health check and says which ports services listen on', () => {

@@ -8,7 +8,7 @@ function inspected(layers: readonly string[], config: object = {}): Inspected {
   const Config = {
     Env: ['NODE_ENV=production'],
     User: '1000:1000',
-    Entrypoint: ['node', '/app/service.mjs'],
+    Entrypoint: ['node', '/app/service.cjs'],
     ...config,
   };
   return { RootFS: { Type: 'layers', Layers: [...layers] }, Config } as unknown as Inspected;

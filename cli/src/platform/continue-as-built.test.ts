@@ -17,14 +17,14 @@ async function replacedBy(files: readonly string[], env: NodeJS.ProcessEnv = {})
 
 describe('a command whose sources are newer than its build', () => {
   it('is restarted with the same arguments and environment', async () => {
-    const [started, ...more] = await replacedBy(['dist/services/orders.mjs', 'dist/cli/shopctl.mjs'], { TERM: 'dumb' });
+    const [started, ...more] = await replacedBy(['dist/services/orders.cjs', 'dist/cli/shopctl.mjs'], { TERM: 'dumb' });
     expect(started?.args.slice(process.execArgv.length)).toEqual(process.argv.slice(1));
     expect(started?.env).toMatchObject({ TERM: 'dumb' });
     expect(more).toEqual([]);
   });
 
   it('goes on when only services were built', async () => {
-    expect(await replacedBy(['dist/services/orders.mjs'])).toEqual([]);
+    expect(await replacedBy(['dist/services/orders.cjs'])).toEqual([]);
   });
 
   it('goes on when nothing was built', async () => {

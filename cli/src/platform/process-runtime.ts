@@ -9,6 +9,7 @@ import { spawnProcess } from '../process/spawn.ts';
 import type { ChildRegistry } from './component-unit.ts';
 import type { Project } from './project.ts';
 import type { Release } from './release.ts';
+import { bundleIn, isModule } from './service-bundle.ts';
 import type { ServiceRuntime } from './service-runtime.ts';
 
 /** Beside a service's own limits: the time in which its process ends. */
@@ -36,6 +37,8 @@ export function processRuntime(
 ): ServiceRuntime {
   const bundles = BUNDLES[instrumentation];
   const telemetry = join(root, 'dist', bundles.telemetry);
+  /** Runs bundles with their compiled code. */
+  const start = join(root, 'dist/start.cjs');
   /** No part of a bundle: another version must restart services too. */
   const library = join(root, 'node_modules/@grpc/grpc-js/package.json');
   return {
@@ -43,7 +46,7 @@ export function processRuntime(
     async source({ name, semiSpaceMb }, release) {
       const folder = release && (await folderOf(root, name, release));
       const preloaded = folder === undefined ? telemetry : join(folder, 'telemetry.cjs');
-      const bundle = join(folder ?? join(root, 'dist', bundles.services), `${name}.mjs`);
+      const bundle = bundleIn(folder ?? join(root, 'dist', bundles.services), name);
       // A build leaves equal files untouched.
       const files = await Promise.all([preloaded, bundle].map((file) => stat(file)));
       const built = release ? [release.version, release.digest] : files.map(({ mtimeMs }) => mtimeMs);
@@ -55,9 +58,7 @@ export function processRuntime(
             args: [
               `--max-semi-space-size=${semiSpaceMb}`,
               ...(inspector === undefined ? [] : [`--inspect-wait=${inspector}`]),
-              '--require',
-              preloaded,
-              bundle,
+              ...(isModule(bundle) ? ['--require', preloaded, bundle] : [start, preloaded, bundle]),
             ],
             env: {
               ...env,
@@ -82,11 +83,11 @@ export function processRuntime(
 /** Its folder. Throws CliError (3) where it is not there any more. */
 async function folderOf(root: string, service: string, { folder, version, image }: Release): Promise<string> {
   const path = join(root, folder);
-  if (image === undefined && existsSync(join(path, `${service}.mjs`))) return path;
+  if (image === undefined && existsSync(bundleIn(path, service))) return path;
   throw new CliError({
     code: 'release_unavailable',
     what: `the release ${version} of ${service} ${image === undefined ? 'is not there any more' : 'cannot run as a process'}`,
-    why: image === undefined ? `${path} has no ${service}.mjs` : `it was built for containers, as the image ${image}`,
+    why: image === undefined ? `${path} has no ${service}.cjs` : `it was built for containers, as the image ${image}`,
     next: `run "shopctl deploy unpin ${service}", then "shopctl up": it starts what the clone has built`,
   });
 }

@@ -10,7 +10,7 @@ import { createApp } from './app.ts';
 import { loadConfig } from './config.ts';
 import { createProducts } from './repository.ts';
 
-await runService('catalog', process.env, async () => {
+void runService('catalog', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'catalog-1';
   const logger = createLogger({ service: 'catalog', instance, level: config.LOG_LEVEL });

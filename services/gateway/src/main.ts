@@ -13,7 +13,7 @@ import { loadConfig } from './config.ts';
 import { createForwarder } from './forwarder.ts';
 import { checkAny } from './replicas.ts';
 
-await runService('gateway', process.env, async () => {
+void runService('gateway', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'gateway-1';
   const logger = createLogger({ service: 'gateway', instance, level: config.LOG_LEVEL });

@@ -21,7 +21,7 @@ import { purgeOrders } from './repository.ts';
 import { createSeededBugs } from './seeded-bugs/seeded-bugs.ts';
 import { createStock, createStockReplica } from './stock-client.ts';
 
-await runService('orders', process.env, async () => {
+void runService('orders', process.env, async () => {
   const config = loadConfig(process.env);
   const { instance, catalog, payments, stock } = config;
   const logger = createLogger({ service: 'orders', instance, level: config.logLevel });

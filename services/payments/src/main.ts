@@ -15,7 +15,7 @@ import { chargingAgain } from './seeded-bugs/charged-twice.ts';
 import { failingLargeCharges } from './seeded-bugs/large-charges-fail.ts';
 import { chargingEveryTime } from './seeded-bugs/no-idempotency-key.ts';
 
-await runService('payments', process.env, async () => {
+void runService('payments', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'payments-1';
   const logger = createLogger({ service: 'payments', instance, level: config.LOG_LEVEL });

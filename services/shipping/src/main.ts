@@ -16,7 +16,7 @@ import { createShipments, purgeInbox, purgeShipments } from './repository.ts';
 import { withoutInbox } from './seeded-bugs/no-inbox.ts';
 import { openShadow } from './shadow/shadow.ts';
 
-await runService('shipping', process.env, async () => {
+void runService('shipping', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'shipping-1';
   const logger = createLogger({ service: 'shipping', instance, level: config.LOG_LEVEL });

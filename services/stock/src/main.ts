@@ -11,7 +11,7 @@ import { purgeReservations } from './repository.ts';
 import { forgettingEarlyReleases } from './seeded-bugs/release-before-reserve-forgotten.ts';
 import { createStock } from './stock.ts';
 
-await runService('stock', process.env, async () => {
+void runService('stock', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'stock-1';
   const logger = createLogger({ service: 'stock', instance, level: config.LOG_LEVEL });

@@ -48,7 +48,7 @@ import { createServer } from '@shop/kit/server.ts';
 import { listenShared } from '@shop/kit/shared-port.ts';
 import { loadConfig } from './config.ts';
 
-await runService('reviews', process.env, async () => {
+void runService('reviews', process.env, async () => {
   const config = loadConfig(process.env);
   const instance = config.INSTANCE ?? 'reviews-1';
   const logger = createLogger({ service: 'reviews', instance, level: config.LOG_LEVEL });
