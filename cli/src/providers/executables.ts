@@ -33,5 +33,6 @@ export async function isExecutable(file: string): Promise<boolean> {
 export async function newestFirst(pattern: string): Promise<string[]> {
   const paths: string[] = [];
   for await (const path of glob(pattern)) paths.push(path);
-  return paths.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  return paths.sort((a, b) => compare(b, a));
 }
