@@ -1,9 +1,10 @@
 /** On a small repository: a service, the kit and a build script. */
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { bundleIn, isModule } from '../platform/service-bundle.ts';
 import { buildRelease, keepBuilt } from './release-build.ts';
 import { resolveRelease } from './release-source.ts';
 
@@ -59,6 +60,17 @@ describe('a release', () => {
     const release = await buildRelease(source, root, never);
     expect(release).toMatchObject({ version: source.version, folder: `dist/releases/orders/${source.version}` });
     expect(execFileSync('cat', [join(root, release.folder, 'orders.cjs')], { encoding: 'utf8' })).toBe('one');
+  });
+
+  it('of an early commit is the ES module that its build script makes, whatever the clone has built', async () => {
+    await write('scripts/build.mjs', BUILD.replace("'.cjs'", "'.mjs'"));
+    commitAll();
+    await write('dist/services/orders.cjs', 'built');
+    const source = await resolveRelease({ service: 'orders', from: 'HEAD' }, root);
+    const { folder } = await buildRelease(source, root, never);
+    const bundle = bundleIn(join(root, folder), 'orders');
+    expect([basename(bundle), await readFile(bundle, 'utf8')]).toEqual(['orders.mjs', 'one']);
+    expect(isModule(bundle)).toBe(true);
   });
 
   it('of the sources changes with them, and is built once', async () => {
