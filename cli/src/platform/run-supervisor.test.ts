@@ -479,7 +479,10 @@ describe('supervisor', { timeout: 30_000 }, () => {
         await up();
         const seen = await announcedDuring(() => createControlClient(project).service('base', 'restart', asked));
         const both = 'base-1 active,base-2 active';
-        expect(seen).toEqual([both, 'base-1 draining,base-2 active', both, 'base-1 active,base-2 draining', both]);
+        // Between the two it lasts as long as two writes, and a look may come too late for it.
+        const between = seen.slice(1, -1).filter((one) => one !== both);
+        expect(between).toEqual(['base-1 draining,base-2 active', 'base-1 active,base-2 draining']);
+        expect([seen[0], seen.at(-1)]).toEqual([both, both]);
       },
     );
   });
