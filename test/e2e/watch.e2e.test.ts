@@ -1,8 +1,10 @@
 // Goal: the live view shows a broker fault while it acts, does what its keys say, and gives the terminal back however it
 // ends. Method: the built command in a real terminal (tmux) on a real platform; keys are typed, the screen is read.
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { identifyProcess } from '../../cli/src/process/process-identity.ts';
 import { ownCpuMs, readProcessTable } from '../../cli/src/process/process-table.ts';
@@ -33,7 +35,7 @@ afterEach(async () => {
 });
 
 /** Opens a terminal, starts the live view in it, and resolves with its process id when it shows the platform. */
-async function open(columns = 80, rows = 24) {
+async function open(columns = 80, rows = 24, first = '') {
   const { root, name, stateDir } = platform.project;
   // Colours and CI are what a person at a terminal has.
   const { NO_COLOR: _, CI: __, ...env } = process.env;
@@ -47,7 +49,7 @@ async function open(columns = 80, rows = 24) {
   const before = await readModes(terminal, 'before');
   // The cursor does not stand at the beginning of a line when the live view begins.
   const run = 'echo $$ >watch.pid; printf "begun "; exec "$0" watch --project "$1"';
-  await terminal.type(`sh -c '${run}' ${root}/cli/bin/shopctl ${name}; echo ended $?`, 'Enter');
+  await terminal.type(`${first}sh -c '${run}' ${root}/cli/bin/shopctl ${name}; echo ended $?`, 'Enter');
   await terminal.shows(/^ watch-e2e ● ready [\s\S]*OUTBOX/);
   const pid = Number(await readFile(join(stateDir, 'watch.pid'), 'utf8'));
   return { terminal, pid, before };
@@ -137,6 +139,35 @@ describe.skipIf(noTmux !== undefined)('in a terminal', () => {
     const services = names.map((name) => ` ${name} +● 1/1 ready [^\\n]*\\n`).join('');
     const screen = await terminal.shows(new RegExp(`^ watch-e2e ● ready [^\\n]*\\n SERVICE [^\\n]*\\n${services}`));
     expect(screen.match(/ OUTBOX /g)).toHaveLength(1);
+    await terminal.type('q');
+    await terminal.shows(/ended 0$/m);
+    await expectGivenBack(terminal, before);
+  });
+
+  it('draws a whole screen again when it learns of several sizes at a time, and has the one that it knew', async () => {
+    // Without job control, the shell does not take the terminal from a program that is stopped.
+    const { terminal, before, pid } = await open(160, 50, 'set +m; ');
+    const whole =
+      /^ watch-e2e ● ready [^\n]* no fault [^\n]*\n SERVICE [^\n]* SAGAS [^\n]*\n gateway [^\n]* Confirmed /;
+    await terminal.shows(whole);
+    const { stdout: tty } = await promisify(execFile)('ps', ['-o', 'tty=', '-p', String(pid)]);
+    const device = `/dev/${tty.trim()}`;
+    /** tmux tells the device a moment later. */
+    const resizeTo = async (columns: number) => {
+      await terminal.resize(columns, 50);
+      await eventually(`${columns} columns`, { withinMs: 15_000 }, async () => {
+        const { stdout } = await promisify(execFile)('sh', ['-c', `stty size <${device}`]);
+        return stdout.trim() === `50 ${columns}`;
+      });
+    };
+    process.kill(pid, 'SIGSTOP');
+    await resizeTo(100);
+    // In place of a frame that was on its way, whose lines are wrapped now.
+    await writeFile(device, `\u001b[H${'wrapped '.repeat(40)}`);
+    await resizeTo(160);
+    await terminal.shows(/wrapped/);
+    process.kill(pid, 'SIGCONT');
+    await terminal.shows(whole);
     await terminal.type('q');
     await terminal.shows(/ended 0$/m);
     await expectGivenBack(terminal, before);

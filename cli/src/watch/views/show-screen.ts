@@ -47,15 +47,24 @@ export function showScreen({ store, style, stdin, stdout, onInterrupt }: ScreenO
     exitOnCtrlC: false,
   });
   // A terminal that gets wider or narrower moves the lines that it has wrapped, so that what Ink writes over them mixes two frames.
+  let isResized = false;
   const redraw = () => {
+    isResized = true;
     ink.clear();
     stdout.write(ERASE);
   };
   stdout.prependListener('resize', redraw);
+  // Node reports no resize to the size that it knows. A terminal that became narrower and wider meanwhile has cut or wrapped lines.
+  const onSizeSignal = () => {
+    if (!isResized) stdout.emit('resize');
+    isResized = false;
+  };
+  process.on('SIGWINCH', onSizeSignal);
   const ended = ink.waitUntilExit();
   // What Ink writes at its end belongs on the second screen still.
   const leave = () => {
     process.off('exit', leave);
+    process.off('SIGWINCH', onSizeSignal);
     stdout.off('resize', redraw);
     ink.unmount();
     stdout.write(LEAVE);
