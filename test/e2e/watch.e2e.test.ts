@@ -152,7 +152,7 @@ describe.skipIf(noTmux !== undefined)('in a terminal', () => {
     await terminal.shows(whole);
     const { stdout: tty } = await promisify(execFile)('ps', ['-o', 'tty=', '-p', String(pid)]);
     const device = `/dev/${tty.trim()}`;
-    /** tmux tells the device a moment later. */
+    /** tmux passes it on to the device a moment later. */
     const resizeTo = async (columns: number) => {
       await terminal.resize(columns, 50);
       await eventually(`${columns} columns`, { withinMs: 15_000 }, async () => {
