@@ -211,7 +211,7 @@ async function buildTargets({ instrumented = hasInstrumented() } = {}) {
   }
   targets.push({
     name: 'start',
-    sources: ['kit/src', 'scripts'],
+    sources: ['kit/src/start.ts', 'kit/src/compiled-code.ts', 'scripts'],
     options: () => ({
       entryPoints: { start: join(root, 'kit/src/start.ts') },
       outdir: dist,
