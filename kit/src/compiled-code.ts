@@ -29,7 +29,8 @@ const PARAMETERS = 'exports, require, module, __filename, __dirname';
  */
 export function runBundle(file: string, folder: string | undefined, worthKeepingMs = WORTH_KEEPING_MS): void {
   const source = readFileSync(file);
-  const kept = folder === undefined ? undefined : join(folder, `${basename(file)}-${idOf(source)}`);
+  const versions = `${basename(file)}-`;
+  const kept = folder === undefined ? undefined : join(folder, `${versions}${idOf(source)}`);
   const cachedData = kept === undefined ? undefined : read(kept);
   const script = new Script(`(function (${PARAMETERS}) {\n${source}\n});`, {
     filename: file,
@@ -41,7 +42,7 @@ export function runBundle(file: string, folder: string | undefined, worthKeeping
   if (kept !== undefined && isNew) {
     // Here no one waits for the process: it takes some 50 ms. One that failed may have hardly started.
     process.once('exit', (code) => {
-      if (code === 0 && performance.now() >= worthKeepingMs) write(kept, script.createCachedData());
+      if (code === 0 && performance.now() >= worthKeepingMs) write(kept, versions, script.createCachedData());
     });
   }
   const module = { exports: {} };
@@ -61,27 +62,25 @@ function read(path: string): Buffer | undefined {
   }
 }
 
-function write(path: string, code: Buffer): void {
+/** Keeps the newest of the files whose names begin with `versions`, this one included. */
+function write(path: string, versions: string, code: Buffer): void {
   const draft = `${path}.${process.pid}.tmp`;
   const head = Buffer.alloc(HEAD_BYTES);
   head.writeUInt32LE(crc32(code));
   try {
     writeFileSync(draft, Buffer.concat([head, code]), { mode: 0o600 });
     renameSync(draft, path);
-    removeOlder(path);
+    removeOlder(dirname(path), versions);
   } catch {
     // The next process compiles, as this one did.
     rmSync(draft, { force: true });
   }
 }
 
-/** Of the same bundle, all but the newest. */
-function removeOlder(path: string): void {
-  const folder = dirname(path);
-  const [, bundle = ''] = /^(.*)-\w+-\w+$/.exec(basename(path)) ?? [];
-  const versions = readdirSync(folder)
-    .filter((name) => name.startsWith(`${bundle}-`))
+function removeOlder(folder: string, versions: string): void {
+  const oldestLast = readdirSync(folder)
+    .filter((name) => name.startsWith(versions))
     .map((name) => ({ place: join(folder, name), writtenAt: statSync(join(folder, name)).mtimeMs }))
     .sort((a, b) => b.writtenAt - a.writtenAt);
-  for (const { place } of versions.slice(KEPT_VERSIONS)) rmSync(place, { force: true });
+  for (const { place } of oldestLast.slice(KEPT_VERSIONS)) rmSync(place, { force: true });
 }
