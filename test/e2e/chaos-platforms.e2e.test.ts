@@ -26,7 +26,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'chaos-platforms-'));
 });
 afterEach(async () => {
-  await shell.remove('shop', 'shop-chaos', 'shop-chaos-2');
+  await shell.remove();
   await rm(folder, { recursive: true, force: true });
 });
 

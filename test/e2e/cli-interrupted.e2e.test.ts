@@ -10,7 +10,7 @@ beforeEach(async () => {
   // The port that users have.
   shell = await openShell({ env: { SHOPCTL_PORT: '' } });
 });
-afterEach(() => shell.remove('shop', 'other'));
+afterEach(() => shell.remove());
 
 const LIMIT_MS = 30_000;
 const nothingLeft = () => expect.poll(() => shell.processes(), { timeout: LIMIT_MS, interval: 100 }).toEqual([]);

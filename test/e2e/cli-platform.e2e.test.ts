@@ -15,7 +15,7 @@ beforeAll(async () => {
   const { code, stderr } = await shell.run('up');
   if (code !== 0) throw new Error(`up ended with ${code}: ${stderr}`);
 });
-afterAll(() => shell.remove('shop'));
+afterAll(() => shell.remove());
 
 /** What `status --json` prints, without a process for each look. */
 const state = (): Promise<PlatformState> => createControlClient(shell.project()).state();

@@ -18,7 +18,7 @@ let shell: Shell;
 beforeAll(async () => {
   shell = await openShell();
 });
-afterAll(() => shell.remove('shop'));
+afterAll(() => shell.remove());
 
 function runLine(line: string): Promise<{ code: number; output: string }> {
   return new Promise((resolve) => {

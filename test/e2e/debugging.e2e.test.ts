@@ -20,7 +20,7 @@ let shell: Shell;
 beforeAll(async () => {
   shell = await openShell();
 });
-afterAll(() => shell.remove('debugging'));
+afterAll(() => shell.remove());
 
 interface Up {
   readonly gatewayUrl: string;

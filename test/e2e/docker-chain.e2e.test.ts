@@ -54,7 +54,7 @@ describe.skipIf(found === undefined)('a platform of containers', () => {
   beforeAll(async () => {
     shell = await openShell();
   });
-  afterAll(() => shell?.remove('shop'));
+  afterAll(() => shell?.remove());
 
   it(
     'starts, is verified, survives the smoke experiments and balances, by one line of a shell',
@@ -129,7 +129,7 @@ describe.skipIf(!hasServers)('services as processes, components in containers', 
     const { code, stderr } = await shell.run('up', ...inContainers.flatMap((name) => ['--provider', `${name}=docker`]));
     if (code !== 0) throw new Error(`up ended with ${code}: ${stderr}`);
   });
-  afterAll(() => shell?.remove('shop'));
+  afterAll(() => shell?.remove());
 
   it('are what status says', async () => {
     const { runtime, instances } = await stateOf(shell);

@@ -35,7 +35,7 @@ describe.skipIf(found === undefined)('up --runtime docker', () => {
     const { code, stderr } = await shell.run('up', '--runtime', 'docker', ...providers);
     if (code !== 0) throw new Error(`up ended with ${code}: ${stderr}`);
   });
-  afterAll(() => shell?.remove('shop'));
+  afterAll(() => shell?.remove());
 
   const state = async (): Promise<PlatformState> => JSON.parse((await shell.run('status', '--json')).stdout);
   const instance = async (name: string) => (await state()).instances.find((one) => one.name === name) as InstanceState;
@@ -282,7 +282,7 @@ describe('where no engine responds', () => {
     const { code, stderr } = await shell.run(...words.split(' '));
     expect(code, stderr).toBe(3);
     expect(stderr).toMatch(/needs a Docker engine[\s\S]*next:.*install/);
-    await shell.remove('shop');
+    await shell.remove();
   });
 
   it('an unknown runtime and a bad tag are wrong usage', async () => {
@@ -291,7 +291,7 @@ describe('where no engine responds', () => {
     expect((await shell.run('up', '--runtime', 'vm')).code).toBe(2);
     expect((await shell.run('build', '--tag', '-x y')).code).toBe(2);
     expect((await shell.run('build', 'ordres')).stderr).toContain('orders');
-    await shell.remove('shop');
+    await shell.remove();
   });
 });
 

@@ -17,7 +17,7 @@ let shell: Shell;
 beforeAll(async () => {
   shell = await openShell();
 });
-afterAll(() => shell.remove('shop'));
+afterAll(() => shell.remove());
 
 /** Without what differs from run to run: times, ids, measures with their unit, bars, and line breaks. */
 function comparable(text: string): string {

@@ -69,7 +69,7 @@ export function testDeploys(runtime: RuntimeKind): void {
   afterAll(async () => {
     await Promise.all([load?.stop(), second?.stop()]);
     await rm(sources, { recursive: true, force: true });
-    await shell?.remove('shop');
+    await shell?.remove();
   });
 
   const state = async (): Promise<PlatformState> => JSON.parse((await shell.run('status', '--json')).stdout);

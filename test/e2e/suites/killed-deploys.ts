@@ -69,7 +69,7 @@ export function testKilledDeploys(runtime: RuntimeKind): void {
     await writeFile(join(shell.home, 'held.yaml'), HELD_PLAN);
     await up();
   });
-  afterAll(() => shell?.remove('shop'));
+  afterAll(() => shell?.remove());
 
   async function up(): Promise<void> {
     const { code, stderr } = await shell.run('up', '--runtime', runtime);

@@ -33,8 +33,8 @@ export interface Shell {
   processes(): readonly string[];
   /** Sockets of its projects that are still there. */
   sockets(...names: string[]): readonly string[];
-  /** Stops every project named and removes the home. */
-  remove(...names: string[]): Promise<void>;
+  /** Stops every project with `down`, and removes the home unless its maker does. */
+  remove(): Promise<void>;
 }
 
 export interface ShellOptions {
@@ -98,13 +98,14 @@ export async function openShell(options: ShellOptions = {}): Promise<Shell> {
     project,
     processes: () => processesOf(home),
     sockets: (...names) => names.map((name) => project(name).socketPath).filter((path) => existsSync(path)),
-    async remove(...names) {
-      for (const name of names) {
+    async remove() {
+      for (const { name } of readdirSync(home, { withFileTypes: true }).filter((entry) => entry.isDirectory())) {
         const down = await run('down', '--volumes', '--project', name);
         if (down.code !== 0) throw new Error(`down of ${name} ended with ${down.code}: ${down.stderr}`);
+        // The guard does not do it again.
+        await rm(join(home, name), { recursive: true, force: true });
       }
-      if (guard) await guard[Symbol.asyncDispose]();
-      else await rm(home, { recursive: true, force: true });
+      await guard?.[Symbol.asyncDispose]();
     },
   };
 }
