@@ -63,23 +63,22 @@ it('kill -9 of the supervisor and of its reaper leaves nothing after down, and u
   expect(shell.processes()).toEqual([]);
 }, 120_000);
 
-it('up with a name starts it and what it needs only, and names no endpoint that is not there', async () => {
-  const { code, stdout } = await shell.run('up', 'catalog', '--json');
-  expect(code).toBe(0);
-  const { endpoints, gatewayUrl } = JSON.parse(stdout) as { endpoints: { name: string }[]; gatewayUrl: string };
-  expect(endpoints.map(({ name }) => name).sort()).toEqual(['catalog-1', 'postgres', 'toxiproxy']);
-  expect(gatewayUrl).toBe('');
-});
-
-it('two projects run side by side, on separate ports, and one stops alone', async () => {
-  const ups = await Promise.all([shell.run('up', 'catalog'), shell.run('up', 'catalog', '--project', 'other')]);
+it('up with a name starts it and what it needs only; two projects run on separate ports, and one stops alone', async () => {
+  const names = [[], ['--project', 'other']];
+  const ups = await Promise.all(names.map((name) => shell.run('up', 'catalog', ...name, '--json')));
   expect(ups.map(({ code, stderr }) => (code === 0 ? 0 : stderr))).toEqual([0, 0]);
+  for (const { stdout } of ups) {
+    const { endpoints, gatewayUrl } = JSON.parse(stdout) as { endpoints: { name: string }[]; gatewayUrl: string };
+    expect(endpoints.map(({ name }) => name).sort()).toEqual(['catalog-1', 'postgres', 'toxiproxy']);
+    // It names no endpoint that is not there.
+    expect(gatewayUrl).toBe('');
+  }
   expect((await shell.run('down')).code).toBe(0);
   expect((await shell.run('status')).code).toBe(4);
   expect((await shell.run('status', '--project', 'other')).code).toBe(0);
 }, 120_000);
 
-it('takes another port for the gateway when 8080 is taken, and says which', async () => {
+it('takes another port for the gateway when 8080 is taken, and without proxies refuses an experiment that needs one', async () => {
   const blocker = await listenOn(8080);
   try {
     const { code, stdout } = await shell.run('up', '--direct', '--json');
@@ -90,13 +89,10 @@ it('takes another port for the gateway when 8080 is taken, and says which', asyn
   } finally {
     blocker?.close();
   }
-}, 120_000);
-
-it('refuses an experiment whose fault a platform without proxies cannot have, before anything happens', async () => {
-  expect((await shell.run('up', '--direct')).code).toBe(0);
   const { code, stderr } = await shell.run('chaos', 'run', 'E09');
   expect(code).toBe(3);
   expect(stderr).toContain('no proxy on orders-payments');
+  // Before anything happens.
   expect(JSON.parse((await shell.run('chaos', 'runs', '--json')).stdout)).toEqual([]);
 }, 120_000);
 
