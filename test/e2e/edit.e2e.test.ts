@@ -14,7 +14,7 @@ import { createControlClient } from '../../cli/src/platform/control-client.ts';
 import { openProject } from '../../cli/src/platform/project.ts';
 import { readState } from '../../cli/src/platform/state.ts';
 import { pollFor } from '../../cli/src/shared/wait-until.ts';
-import { copyBuildInfo, copyTree, linkPackages } from '../support/clone-copy.ts';
+import { copyBuildInfo, copyBundles, copyTree, linkPackages } from '../support/clone-copy.ts';
 import { type Guard, startGuard } from '../support/guard.ts';
 
 const execute = promisify(execFile);
@@ -43,6 +43,7 @@ beforeAll(async () => {
   await copyTree(copy);
   await linkPackages(copy);
   await copyBuildInfo(copy);
+  await copyBundles(copy);
   const shopctl = join(copy, 'cli/bin/shopctl');
   env = { ...process.env, SHOPCTL_HOME: join(copy, '.shop'), SHOPCTL_PROJECT: 'e2e-edit', NO_COLOR: '1' };
   // Removes the copy, too.

@@ -1,7 +1,7 @@
 /** A copy of the working tree in a separate folder, with the installed packages, for tests that edit it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { appendFile, cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, cp, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { cloneRoot } from '../../cli/src/platform/project.ts';
@@ -59,4 +59,13 @@ export async function copyBuildInfo(copy: string): Promise<void> {
   const installed = relative(join(copy, cache), join(cloneRoot(), 'node_modules'));
   await mkdir(join(copy, cache));
   await writeFile(join(copy, file), text.replaceAll(/"\.\.\/(?!\.\.\/)/g, `"${installed}/`));
+}
+
+/** After `copyTree`: gives the copy the bundles that each clone has, as if they had been built of its sources. */
+export async function copyBundles(copy: string): Promise<void> {
+  const dist = join(copy, 'dist');
+  const isOfAll = (path: string) => !/\/dist\/(instrumented|\.stamps\/.*-instrumented)$/.test(path);
+  await cp(join(cloneRoot(), 'dist'), dist, { recursive: true, filter: isOfAll });
+  const now = new Date();
+  for (const target of await readdir(join(dist, '.stamps'))) await utimes(join(dist, '.stamps', target), now, now);
 }
