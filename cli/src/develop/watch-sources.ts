@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CliError, messageOf } from '../errors.ts';
 import type { Output } from '../output/output.ts';
+import { targetsOf } from '../platform/bundles.ts';
 import { askedFrom } from '../platform/change-log.ts';
 import { type ControlClient, createControlClient, notRunning, type UpRequest } from '../platform/control-client.ts';
 import type { Project } from '../platform/project.ts';
@@ -85,7 +86,8 @@ export async function watchSources({
       onSave: (files) => (begun === undefined ? void early.push(...files) : loop.saved(files)),
       onProblem: (error) => output.warn(`not everything is watched: ${messageOf(error)}`),
     });
-    begun = loop.begin(build.targetsOf('kit/src/'));
+    const running = await runningTargets(control);
+    begun = loop.begin(build.targetsOf('kit/src/').filter((target) => running.has(target)));
     loop.saved(early);
     await begun;
     emit({ type: 'watching', folders: FOLDERS, endsPlatform });
@@ -95,6 +97,12 @@ export async function watchSources({
     await loop.end();
     await build.dispose();
   }
+}
+
+/** What the services of the platform are made of. The first save that concerns another one takes longer. */
+async function runningTargets(control: ControlClient): Promise<ReadonlySet<string>> {
+  const { instances } = await control.state();
+  return new Set(instances.flatMap(({ service }) => (service === undefined ? [] : targetsOf(service))));
 }
 
 async function apply(control: ControlClient, request: UpRequest, report: (instance: string, message: string) => void) {
