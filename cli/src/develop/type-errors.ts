@@ -21,11 +21,11 @@ export function findCompiler(root: string): string | undefined {
 
 /**
  * Checks the types of the clone and resolves with its errors. One run of the compiler, which continues from the last one's
- * record: a process that stayed would outlive a killed command. The services that restart meanwhile have precedence. Rejects
- * when the compiler itself fails, or is aborted.
+ * record: a process that stayed would outlive a killed command. The services that restart meanwhile have precedence: it has one
+ * thread, since several check much of it twice. Rejects when the compiler itself fails, or is aborted.
  */
 export async function typeErrors(compiler: string, root: string, signal: AbortSignal): Promise<readonly TypeProblem[]> {
-  const args = ['-n', '10', process.execPath, compiler, '--noEmit', '--pretty', 'false'];
+  const args = ['-n', '10', process.execPath, compiler, '--noEmit', '--singleThreaded', '--pretty', 'false'];
   try {
     await runProgram('nice', args, { cwd: root, signal });
     return [];
