@@ -11,6 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Lease } from '../../cli/src/chaos/lease.ts';
 import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
+import { faultsOfComponents, libfaketimeEnv } from './suites/faults-of-components.ts';
 import type { Words } from './support/chaos.ts';
 import * as chaos from './support/chaos.ts';
 import { place } from './support/client.ts';
@@ -25,7 +26,7 @@ let platform: TestPlatform;
 const children: ChildProcess[] = [];
 
 beforeAll(async () => {
-  platform = await startPlatform({ project: 'e2e-chaos', env: { SHOPCTL_FAILPOINTS: '1' } });
+  platform = await startPlatform({ project: 'e2e-chaos', env: { SHOPCTL_FAILPOINTS: '1', ...libfaketimeEnv } });
 });
 afterAll(() => platform?.stop());
 afterEach(async ({ task }) => {
@@ -263,6 +264,8 @@ describe('what is kept in the data', () => {
     await expectClean();
   });
 });
+
+describe('a component', () => faultsOfComponents(() => platform));
 
 describe('shopctl down', () => {
   it('takes everything back before the platform ends', async () => {

@@ -1,11 +1,12 @@
 /*
- * Goal: a run's verdict is what happened, its journal says so, and nothing it did outlives it, however it ends.
+ * Goal: a run's verdict is what happened, its journal says so, and nothing it did outlives it, however it ends. The same holds
+ * for the runs of a matrix.
  * Method: a real platform, the built `shopctl`, and experiments in a folder of the test. One for each verdict; then
- * runs that are interrupted, and killed with SIGKILL, while their fault is in effect.
+ * runs that are interrupted, and killed with SIGKILL, while their fault is in effect; a matrix at the end.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -349,5 +350,67 @@ describe('bad input', () => {
     const { code, stdout } = await platform.shopctl('chaos', 'run', await anExperiment('dry', SLOW), '--dry-run');
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('slow payments') });
     expect(await readdir(join(platform.project.stateDir, 'chaos/runs'))).toHaveLength(before);
+  });
+});
+
+interface MatrixReport {
+  readonly verdict: string;
+  readonly cells: readonly { readonly fault: string; readonly at: string; readonly verdict: string }[];
+  readonly notCovered: number;
+  readonly runs: readonly { readonly journal: string }[];
+}
+
+const ROW = ['--fault', 'down', '--target', 'shipping-broker'];
+
+// One row at two boundaries: events whose delivery is not acknowledged while the connection to the broker breaks.
+describe('chaos matrix', () => {
+  it('holds orders at boundaries, injects the fault meanwhile, and says what came of each cell', async () => {
+    const [junit, html] = [join(folder, 'matrix.xml'), join(folder, 'matrix.html')];
+    const cells = [
+      '--at',
+      'shipping.message-received:unrecorded',
+      '--at',
+      'shipping.shipment-committed:message-unacknowledged',
+    ];
+    const files = ['--junit', junit, '--html', html];
+    const { code, stdout, stderr } = await platform.shopctl('chaos', 'matrix', ...ROW, ...cells, ...files, '--json');
+    const reported = JSON.parse(stdout) as MatrixReport;
+    expect(reported.cells, stderr).toHaveLength(2);
+    expect(reported, stderr).toMatchObject({ verdict: 'pass', notCovered: 0, findings: [] });
+    expect(code).toBe(0);
+
+    const { records } = await readJournal(reported.runs[0]?.journal ?? '');
+    const injected = records.flatMap((one) =>
+      one.type === 'fault' && one.state === 'injected' ? [one.lease.fault] : [],
+    );
+    expect(injected).toEqual(['failpoint', 'failpoint', 'down']);
+    const seen = records.flatMap((one) => (one.type === 'witness' && one.verdict === 'observed' ? [one.step] : []));
+    expect(seen.toSorted()).toEqual([
+      'hold at shipping.message-received:unrecorded',
+      'hold at shipping.shipment-committed:message-unacknowledged',
+      'the fault',
+    ]);
+
+    expect(await readFile(junit, 'utf8')).toContain(
+      'name="down shipping-broker at shipping.shipment-committed:message-unacknowledged"',
+    );
+    expect(await readFile(html, 'utf8')).toContain('down shipping-broker');
+    await chaos.expectClean(platform);
+  }, 180_000);
+
+  it('begins nothing that would not end in its time, and says so', async () => {
+    const { code, stdout } = await platform.shopctl('chaos', 'matrix', ...ROW, '--budget', '1s', '--json');
+    const reported = JSON.parse(stdout) as MatrixReport;
+    expect(reported).toMatchObject({ notCovered: 5, runs: [] });
+    expect(new Set(reported.cells.map(({ verdict }) => verdict))).toEqual(new Set(['not covered']));
+    expect(code).toBe(5);
+  });
+
+  it('refuses what it does not have, before anything happens', async () => {
+    const { code, stderr } = await platform.shopctl('chaos', 'matrix', '--at', 'orders.stock-reserved:unsavd');
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('did you mean "orders.stock-reserved:unsaved"'),
+    });
   });
 });
