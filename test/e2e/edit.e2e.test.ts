@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -97,6 +97,11 @@ async function running(): Promise<readonly string[]> {
   const { stdout } = await execute('ps', ['-eo', 'args']);
   return stdout.split('\n').filter((line) => line.includes(copy) && !line.includes('guard'));
 }
+
+it('begins with a build of what runs, and of nothing else', async () => {
+  const builtAt = async (service: string) => (await stat(join(copy, 'dist/.stamps', service))).mtimeMs;
+  expect(await builtAt('catalog')).toBeGreaterThan(await builtAt('orders'));
+});
 
 it('a saved source runs in all replicas', { timeout: SAVE_MS }, async () => {
   await save(ROUTES, (text) => text.replace("'listening'", "'listening, edited'"));
