@@ -1,9 +1,9 @@
 // Goal: whatever is killed, nothing is left running, and what should run runs again.
 // Method: the real supervisor, reaper and control API around children that are small scripts.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { mkdir, mkdtemp, open, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseUpstreams } from '@shop/kit/upstreams.ts';
@@ -14,7 +14,7 @@ import type { CommandDeps } from '../command-context.ts';
 import type { CliError } from '../errors.ts';
 import { createOutput } from '../output/output.ts';
 import { identifyProcess, isAlive, type ProcessIdentity } from '../process/process-identity.ts';
-import { type Asked, readChanges } from './change-log.ts';
+import { type Asked, changeFile, readChanges } from './change-log.ts';
 import { createControlClient, isGone, type UpProgress, type UpRequest } from './control-client.ts';
 import { endPlatform } from './end-platform.ts';
 import { findLeftovers } from './leftovers.ts';
@@ -1028,6 +1028,28 @@ describe('the change log', { timeout: 30_000 }, () => {
     expect(await up({ ...everything, asked })).toMatchObject({ type: 'done', state: { status: 'ready' } });
     const log = await readFile(join(project.logDir, 'supervisor.log'), 'utf8');
     expect(log).toContain('start platform: not recorded in');
+  });
+
+  it('is written before a down has its response, also where another request fails meanwhile', async () => {
+    await start(twoServices);
+    await up();
+    const file = changeFile(project);
+    await rm(file, { force: true });
+    // A full pipe: what is written to it waits until it is read.
+    execFileSync('mkfifo', [file]);
+    await using pipe = await open(file, constants.O_RDWR | constants.O_NONBLOCK);
+    const fill = async () => {
+      for (;;) await pipe.write(Buffer.alloc(4096));
+    };
+    await expect(fill()).rejects.toMatchObject({ code: 'EAGAIN' });
+    const down = createControlClient(project).down({ asked });
+    await until('nothing runs', async () => (await state()).status === 'stopped');
+    const failed = createControlClient(project).service('nothing', 'restart', asked);
+    await expect(failed).rejects.toMatchObject({ code: 'unknown_service' });
+    // A supervisor that ended because of it would not respond to all of these.
+    for (let look = 0; look < 20; look += 1) expect(await state()).toMatchObject({ status: 'stopped' });
+    await pipe.read(Buffer.alloc(4096 * 256));
+    await down;
   });
 });
 

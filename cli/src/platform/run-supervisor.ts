@@ -189,7 +189,8 @@ export async function runSupervisor(options: SupervisorOptions): Promise<void> {
     operate: (operation, options) => idle.during(() => operations.operate(operation, options)),
     handleOther: async (...asked) => (await extension?.handle(...asked)) ?? false,
     async down(timeoutMs, asked) {
-      await operations.down(timeoutMs, asked);
+      // What it cancels fails meanwhile, and must not end this process before the response.
+      await idle.during(() => operations.down(timeoutMs, asked));
       // The response must reach the client before the server closes.
       setImmediate(finished.resolve);
     },
