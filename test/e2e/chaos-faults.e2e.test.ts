@@ -11,12 +11,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Lease } from '../../cli/src/chaos/lease.ts';
 import { createToxiproxyClient } from '../../cli/src/chaos/toxiproxy-client.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
-import { faultsOfComponents, libfaketimeEnv } from './suites/faults-of-components.ts';
+import { faultsOfComponents } from './suites/faults-of-components.ts';
 import type { Words } from './support/chaos.ts';
 import * as chaos from './support/chaos.ts';
 import { place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
 import { findImbalances, untilDrained } from './support/ledger.ts';
+import { libfaketimeEnv } from './support/libfaketime.ts';
 
 /** A fault is gone this long after its holder, in ms; what must start again takes its own start longer. */
 const REVERTED_MS = 5_000;

@@ -5,25 +5,18 @@
  * command alone, and an order is confirmed while the lease is still active.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findLibfaketime } from '../../cli/src/chaos/libfaketime.ts';
 import { readChanges } from '../../cli/src/platform/change-log.ts';
 import { mountObstacle } from '../../cli/src/process/quota-filesystem.ts';
-import { installTool } from '../../cli/src/providers/resolve-tool.ts';
-import { sharedCacheDir } from '../../cli/src/providers/testing.ts';
 import { startPlatform, type TestPlatform } from '../support/platform.ts';
 import * as chaos from './support/chaos.ts';
 import { place } from './support/client.ts';
 import { eventually } from './support/eventually.ts';
+import { libfaketime, libfaketimeEnv } from './support/libfaketime.ts';
 
 /** Breakers are open for 5 s. */
 const CONFIRMED_MS = 20_000;
 const DRAINED_MS = 20_000;
 
-const tools = { cacheDir: sharedCacheDir(), env: process.env };
-await installTool('libfaketime', tools, () => undefined).catch((error: Error & { why?: string }) => {
-  console.warn(`a clock that is wrong is not tested: ${error.message}\n${error.why ?? ''}`);
-});
-const libfaketime = await findLibfaketime(tools);
 const cannotMount = await mountObstacle();
 if (cannotMount !== undefined) console.warn(`a full disk is not tested: ${cannotMount}`);
 
@@ -32,7 +25,7 @@ let platform: TestPlatform;
 beforeAll(async () => {
   platform = await startPlatform({
     project: 'e2e-ops',
-    env: { ...(libfaketime && { SHOPCTL_LIBFAKETIME: libfaketime }) },
+    env: libfaketimeEnv,
   });
 });
 afterAll(() => platform?.stop());

@@ -1,38 +1,27 @@
 /*
  * Goal: faults of the broker, of a disk, of clocks and of starts are measurably in effect, do what they say and nothing
  * else. They end with their holder, and are reverted after the supervisor was killed.
- * Method: the platform of the file, which may have what `libfaketimeEnv` says, and the built `shopctl`. What this machine cannot
- * have (no root, no libfaketime) must be refused with how to get it.
+ * Method: a real platform and the built `shopctl`. The file starts it with `libfaketimeEnv`, and reverts what a test that failed
+ * has left. What this machine cannot have (no root, no libfaketime) must be refused with how to get it.
  */
 import type { ChildProcess } from 'node:child_process';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditReport } from '../../../cli/src/audit/audit.ts';
-import { findLibfaketime } from '../../../cli/src/chaos/libfaketime.ts';
 import { createToxiproxyClient } from '../../../cli/src/chaos/toxiproxy-client.ts';
 import { mountObstacle, mountsBelow } from '../../../cli/src/process/quota-filesystem.ts';
 import { choosePlace } from '../../../cli/src/providers/postgres/place.ts';
-import { installTool } from '../../../cli/src/providers/resolve-tool.ts';
-import { sharedCacheDir } from '../../../cli/src/providers/testing.ts';
 import type { TestPlatform } from '../../support/platform.ts';
-import { activeFaults, expectClean, hold, inject, recoverFrom, type Words } from '../support/chaos.ts';
+import { activeFaults, expectClean, hold, inject, type Words } from '../support/chaos.ts';
 import { look, place } from '../support/client.ts';
 import { eventually } from '../support/eventually.ts';
 import { findImbalances, untilDrained } from '../support/ledger.ts';
+import { libfaketime } from '../support/libfaketime.ts';
 
 const REVERTED_MS = 5_000;
 const STARTED_MS = 20_000;
 const QUEUE = 'shipping.order-confirmed';
 
-const tools = { cacheDir: sharedCacheDir(), env: process.env };
-await installTool('libfaketime', tools, () => undefined).catch((error: Error & { why?: string }) => {
-  console.warn(`a clock that is wrong is not tested: ${error.message}\n${error.why ?? ''}`);
-});
-const libfaketime = await findLibfaketime(tools);
 const cannotMount = await mountObstacle();
-
-/** With this in its environment, `up` has a platform whose clocks can be shifted. */
-export const libfaketimeEnv: Readonly<Record<string, string>> =
-  libfaketime === undefined ? {} : { SHOPCTL_LIBFAKETIME: libfaketime };
 
 export function faultsOfComponents(platformOf: () => TestPlatform): void {
   let platform: TestPlatform;
@@ -41,9 +30,8 @@ export function faultsOfComponents(platformOf: () => TestPlatform): void {
   beforeAll(() => {
     platform = platformOf();
   });
-  afterEach(async ({ task }) => {
+  afterEach(() => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
-    await recoverFrom(task, platform);
   });
 
   async function clear(id: string): Promise<void> {
