@@ -89,6 +89,23 @@ describe('files', () => {
     await expect(findExperiments(root, { names: ['./none.yaml'] })).rejects.toThrow('cannot read the experiment');
   });
 
+  it('are read by an id only where their names have it, or where no such file does', async () => {
+    await write('chaos/orders/E01-a.yaml', experiment('E01'));
+    await write('chaos/orders/E09-b.yaml', experiment('E03'));
+    expect(await idsOf({ names: ['E01'] })).toEqual(['E01']);
+    await expect(findExperiments(root, { names: ['E03'] })).rejects.toMatchObject({
+      why: expect.stringContaining('the file of E03 is named E03-<words>.yaml'),
+    });
+    // What cannot be read is in the way of all commands that have to read it.
+    await mkdir(join(root, 'chaos/orders/E02-c.yaml'));
+    expect(await idsOf({ names: ['e01'] })).toEqual(['E01']);
+    await expect(findExperiments(root, { names: ['E01', 'E03'] })).rejects.toThrow('cannot read the experiment');
+    await write('chaos/stock/E01-d.yaml', experiment('E01'));
+    await expect(findExperiments(root, { names: ['E01'] })).rejects.toMatchObject({
+      why: expect.stringContaining('chaos/orders/E01-a.yaml has the id E01 too'),
+    });
+  });
+
   it.each([
     [
       'an id that another file has',

@@ -1,5 +1,5 @@
 import { glob, readFile } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { CliError, messageOf } from '../../errors.ts';
 import { suggestName } from '../../shared/suggest-name.ts';
 import { parseYaml, type YamlFile } from '../../yaml/document.ts';
@@ -56,25 +56,53 @@ export async function readCatalog(
 
 async function readSelected(root: string, { names = [], settings = {} }: Selection): Promise<readonly ReadFile[]> {
   const known = await readKnown(root);
+  const parsed = new Map<string, YamlFile>();
   const read = async (path: string): Promise<ReadFile> => {
     const yaml = parsed.get(path) ?? (await yamlOf(path));
     return { file: shown(path, root), id: idOf(yaml), result: resolveFile(yaml, { settings, known }) };
   };
-  const needsCatalog = names.length === 0 || names.some((name) => !isPath(name));
-  const paths = needsCatalog ? await catalogFiles(root) : [];
-  const parsed = new Map(await Promise.all(paths.map(async (path) => [path, await yamlOf(path)] as const)));
-  if (names.length === 0) return Promise.all(paths.map(read));
-  const ids = [...parsed].map(([path, yaml]) => ({ path, id: idOf(yaml) }));
-  const chosen = names.flatMap((name) => (isPath(name) ? [resolve(name)] : pathsOf(name, ids)));
+  if (names.length === 0) return Promise.all((await catalogFiles(root)).map(read));
+  const ids = names.filter((name) => !isPath(name));
+  const ofCatalog = ids.length === 0 ? [] : await filesWithIds(ids, root);
+  for (const { path, yaml } of ofCatalog) parsed.set(path, yaml);
+  const chosen = names.flatMap((name) => (isPath(name) ? [resolve(name)] : pathsOf(name, ofCatalog)));
   return Promise.all([...new Set(chosen)].map(read));
+}
+
+/** A file of the catalog as YAML. */
+interface ParsedFile {
+  readonly path: string;
+  readonly yaml: YamlFile;
+  readonly id: string | undefined;
+}
+
+/**
+ * The files of the catalog that are named after the ids, where each of these is in one of them. Otherwise all files: one may be
+ * named after another id, and what is not there at all is compared with all that is.
+ */
+async function filesWithIds(ids: readonly string[], root: string): Promise<readonly ParsedFile[]> {
+  const files = await catalogFiles(root);
+  const wanted = ids.map((id) => id.toLowerCase());
+  const named = files.filter((path) => wanted.some((id) => basename(path).toLowerCase().startsWith(`${id}-`)));
+  const parsed = await parseAll(named);
+  const found = new Set(parsed.map(({ id }) => id?.toLowerCase()));
+  return wanted.every((id) => found.has(id)) ? parsed : parseAll(files);
+}
+
+function parseAll(paths: readonly string[]): Promise<readonly ParsedFile[]> {
+  return Promise.all(
+    paths.map(async (path) => {
+      const yaml = await yamlOf(path);
+      return { path, yaml, id: idOf(yaml) };
+    }),
+  );
 }
 
 /** Every file under `chaos/`, in the order of their names. */
 async function catalogFiles(root: string): Promise<readonly string[]> {
   const files: string[] = [];
   for await (const file of glob('chaos/**/*.{yaml,yml}', { cwd: root })) files.push(file);
-  const nameOf = (path: string) => path.split('/').at(-1) ?? path;
-  return files.toSorted((a, b) => nameOf(a).localeCompare(nameOf(b))).map((file) => join(root, file));
+  return files.toSorted((a, b) => basename(a).localeCompare(basename(b))).map((file) => join(root, file));
 }
 
 /** Ids have neither dots nor slashes. */
@@ -82,7 +110,7 @@ function isPath(name: string): boolean {
   return /[./\\]/.test(name);
 }
 
-function pathsOf(id: string, known: readonly { readonly path: string; readonly id: string | undefined }[]): string[] {
+function pathsOf(id: string, known: readonly ParsedFile[]): string[] {
   const paths = known.filter((one) => one.id?.toLowerCase() === id.toLowerCase()).map(({ path }) => path);
   if (paths.length > 0) return paths;
   const ids = known.flatMap((one) => one.id ?? []);
@@ -137,8 +165,7 @@ function catalogProblems({ file, id }: Omit<ReadFile, 'result'>, files: readonly
   if (!file.startsWith('chaos/')) return [];
   if (!/^[A-Z]\d{2}[a-z]?$/.test(id))
     return [`${file}:1:1 id: in the catalog an id is a letter and two digits, like E08`];
-  const name = file.split('/').at(-1) ?? '';
-  return name.startsWith(`${id}-`) ? [] : [`${file}:1:1 id: the file of ${id} is named ${id}-<words>.yaml`];
+  return basename(file).startsWith(`${id}-`) ? [] : [`${file}:1:1 id: the file of ${id} is named ${id}-<words>.yaml`];
 }
 
 function invalidFiles(problems: readonly string[]): CliError {
