@@ -7,16 +7,17 @@ import { runReporter } from './test/ci/run-report.ts';
  * Tests stand in two tiers by their cost: `npm test` runs the first, `npm run test:all` both (decision 0065). Without
  * TEST_TIER the nightly ones are there too, so that a file can be named without knowing where it stands.
  */
-const { TEST_TIER: tier, TEST_REPORTS: reports } = process.env;
+const { TEST_TIER: tier, TEST_REPORT: report } = process.env;
 // They are for this run, and not for those that its tests start.
 delete process.env.TEST_TIER;
-delete process.env.TEST_REPORTS;
+delete process.env.TEST_REPORT;
 
+const SLOW_IN_BACKGROUND = ['test/{deploy/{policy,schemas},build/production}.test.ts'];
 /** Of the units, second tier: what takes a core for ten seconds and more. */
 const SLOW = [
   'cli/src/{audit/audit,load/post-run,providers/rabbitmq}.integration.test.ts',
-  'test/{deploy/{policy,schemas},build/production}.test.ts',
   'test/retention/retention.integration.test.ts',
+  ...SLOW_IN_BACKGROUND,
 ];
 
 /** Of the whole platforms, first tier: what the platform does for its users. Any other is second tier. */
@@ -74,6 +75,16 @@ const isolated = [
   'services/stock/src/app.test.ts',
   'cli/src/{deploy/flag-rollout/supervise,verify/checks/platform-checks}.test.ts',
 ];
+/**
+ * Of the units that share a process: those that take a core and have no limit in seconds. In `npm run test:all` they run at low priority
+ * beside the platforms that run alone, which leave half of both cores idle (decision 0139).
+ */
+const BACKGROUND = [
+  'services/orders/src/saga/simulation.test.ts',
+  'test/{alerts,bench,deploy,docs,generated,language}/**/*.test.ts',
+  'test/build/{production,stack-traces}.test.ts',
+  'test/ci/{docker-images,parts,second-run,tiers}.test.ts',
+];
 const outside = ['**/node_modules/**'];
 const notUnits = [...outside, 'test/e2e/**', ...withoutServers, ...(tier === 'first' ? SLOW : [])];
 const units = {
@@ -88,12 +99,15 @@ const units = {
   sequence: { groupOrder: 1 },
 };
 
+/** They share processes, and with them the modules that are loaded. */
+const sharing = { setupFiles: [...units.setupFiles, 'test/support/shared-process.ts'], isolate: false };
+
 const platforms = ['test/e2e/**/*.e2e.test.ts'];
 
 /** Unit and integration tests run side by side; whole platforms after them, several at a time or alone. */
 export default defineConfig({
   test: {
-    ...(reports !== undefined && { reporters: ['default', runReporter(`${reports}/${tier ?? 'files'}.json`)] }),
+    ...(report !== undefined && { reporters: ['default', runReporter(report)] }),
     sequence: { sequencer: LongestFirst },
     globalSetup: 'test/support/global-setup.ts',
     tags: [{ name: 'deliberate-break', description: 'changes a contract and demands that its check finds it' }],
@@ -101,11 +115,22 @@ export default defineConfig({
       {
         test: {
           ...units,
+          ...sharing,
           name: 'units',
           include: tier === 'second' ? SLOW : shared,
-          exclude: [...notUnits, ...isolated],
-          setupFiles: [...units.setupFiles, 'test/support/shared-process.ts'],
-          isolate: false,
+          exclude: [...notUnits, ...isolated, ...BACKGROUND],
+        },
+      },
+      {
+        test: {
+          ...units,
+          ...sharing,
+          // At low priority a test takes as long as others leave it no core.
+          testTimeout: 10 * units.testTimeout,
+          hookTimeout: 10 * units.hookTimeout,
+          name: 'units-background',
+          include: tier === 'second' ? SLOW_IN_BACKGROUND : BACKGROUND,
+          exclude: notUnits,
         },
       },
       {
@@ -113,7 +138,7 @@ export default defineConfig({
           ...units,
           name: 'units-isolated',
           include: tier === 'second' ? [] : isolated,
-          exclude: notUnits,
+          exclude: [...notUnits, ...BACKGROUND],
         },
       },
       {

@@ -116,11 +116,20 @@ async function start() {
   );
 }
 
-/** Runs Vitest; `tier` is that of vitest.config.ts, undefined for any file. */
-function vitest(tier, args) {
+/** The environment of Vitest: `tier` is that of vitest.config.ts, undefined for any file. With a `part` its report is named after it. */
+function vitestEnv(tier, part) {
   const path = `${join(root, 'node_modules/.bin')}:${dirname(pinnedNode)}:${process.env.PATH}`;
-  const env = { ...process.env, PATH: path, TEST_TIER: tier };
-  return run(process.execPath, [testRunner, 'run', ...args], env);
+  const reports = part && process.env.TEST_REPORTS;
+  return {
+    ...process.env,
+    PATH: path,
+    TEST_TIER: tier,
+    ...(reports && { TEST_REPORT: join(reports, `${part}.json`) }),
+  };
+}
+
+function vitest(tier, args, part) {
+  return run(process.execPath, [testRunner, 'run', ...args], vitestEnv(tier, part));
 }
 
 /** Whether the arguments select tests: then they come from all files. */
@@ -137,10 +146,48 @@ async function test(args) {
   process.exitCode = await vitest((await selects(args)) ? undefined : 'first', args);
 }
 
-/** Both tiers in one run of Vitest, so that each group of them ends once with fewer files than there are processors. */
+/** Projects of Vitest that run together. */
+const PARTS = {
+  most: ['units', 'units-isolated', 'e2e'],
+  alone: ['e2e-alone'],
+  background: ['units-background'],
+};
+const argsOf = (part) => PARTS[part].flatMap((name) => ['--project', name]);
+
+/** Runs a part of all tests at low priority. Resolves to its exit code and what it has printed. */
+function inBackground(part) {
+  const child = spawn('nice', ['-n', '19', process.execPath, testRunner, 'run', ...argsOf(part)], {
+    cwd: root,
+    env: vitestEnv('all', part),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const chunks = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  return new Promise((resolve) => {
+    const end = (code, problem = '') => resolve({ code, printed: `${Buffer.concat(chunks)}${problem}` });
+    child.once('error', ({ message }) => end(1, message));
+    child.once('close', (code) => end(code ?? 1));
+  });
+}
+
+/** Both tiers: most of them, then those that run alone and, beside these, what only takes the time that they leave (decision 0139). */
 async function testAll(args) {
   await step(shopctl, ['setup', '--yes']);
-  process.exitCode = await vitest((await selects(args)) ? undefined : 'all', args);
+  if (args.length > 0) {
+    process.exitCode = await vitest((await selects(args)) ? undefined : 'all', args);
+    return;
+  }
+  let interrupted = 0;
+  process.on('SIGINT', () => (interrupted = 130));
+  process.on('SIGTERM', () => (interrupted = 143));
+  const most = await vitest('all', argsOf('most'), 'most');
+  if (interrupted) process.exit(interrupted);
+  const background = inBackground('background');
+  const alone = await vitest('all', argsOf('alone'), 'alone');
+  const { code, printed } = await background;
+  console.log(`\n== beside those that run alone\n${printed}`);
+  process.exitCode = interrupted || most || alone || code;
 }
 
 const [task, ...args] = process.argv.slice(2);

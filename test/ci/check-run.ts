@@ -20,23 +20,30 @@ if (folder === undefined || !/^\d+$/.test(exitCode ?? '')) {
 
 const nothing: RunReport = { files: [], unhandled: [] };
 
+const fileOf = (name: string) => join(folder, `${name}.json`);
+
 function read(name: string): RunReport | undefined {
-  const file = join(folder as string, `${name}.json`);
+  const file = fileOf(name);
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as RunReport) : undefined;
 }
 
 /** The files, one after the other, on a machine that does nothing else. */
 async function repeat(files: readonly string[]): Promise<RunReport | undefined> {
-  const env = { ...process.env, TEST_REPORTS: folder, TEST_TIER: 'again' };
+  const env = { ...process.env, TEST_REPORT: fileOf('again'), TEST_TIER: 'again' };
   const args = ['run', '--no-file-parallelism', ...files];
   await once(spawn('vitest', args, { env, stdio: 'inherit' }), 'exit');
   return read('again');
 }
 
-const report = read('all');
-const run = report ?? nothing;
+/** The parts of scripts/bootstrap.mjs. */
+const parts = ['most', 'alone', 'background'].map((name) => ({ name, report: read(name) }));
+const run: RunReport = {
+  files: parts.flatMap(({ report }) => report?.files ?? []),
+  unhandled: parts.flatMap(({ report }) => report?.unhandled ?? []),
+};
 const decision = decide(run, Number(exitCode));
-const failures = [...decision.failures, ...(report === undefined ? ['the tests have written no report'] : [])];
+const missing = parts.filter(({ report }) => report === undefined);
+const failures = [...decision.failures, ...missing.map(({ name }) => `the part "${name}" has written no report`)];
 let second: RunReport | undefined;
 if (failures.length === 0 && decision.repeat.length > 0) {
   console.log(`\n== second run, alone: ${decision.repeat.join(' ')}`);

@@ -34,17 +34,17 @@ interface Checked {
   readonly again: string | undefined;
 }
 
-/** What is said of all tests, the second run and the exit code of `npm run test:all`. */
-async function check(
-  reports: Partial<Record<'all' | 'again', RunReport>>,
-  code: number,
-  ...options: readonly string[]
-): Promise<Checked> {
-  for (const [name, report] of Object.entries(reports)) {
+/** Those of the parts of `npm run test:all`, and the one of the second run. */
+type Reports = Partial<Record<'most' | 'alone' | 'background' | 'again', RunReport | undefined>>;
+
+/** What is said of all tests, the second run and the exit code of `npm run test:all`. Parts that are not named had no test. */
+async function check(reports: Reports, code: number, ...options: readonly string[]): Promise<Checked> {
+  for (const [name, report] of Object.entries({ most: run(), alone: run(), background: run(), ...reports })) {
+    if (report === undefined) continue;
     const named = name === 'again' ? 'prepared' : name;
     await writeFile(join(folder, `${named}.json`), JSON.stringify(report));
   }
-  const vitest = `#!/bin/sh\necho "$@" >'${folder}/arguments'\ncp '${folder}/prepared.json' "$TEST_REPORTS/$TEST_TIER.json"\n`;
+  const vitest = `#!/bin/sh\necho "$@" >'${folder}/arguments'\ncp '${folder}/prepared.json' "$TEST_REPORT"\n`;
   await writeFile(join(folder, 'vitest'), vitest, { mode: 0o755 });
   const env = { PATH: `${folder}:${process.env.PATH}` };
   const args = [join(cloneRoot(), 'test/ci/check-run.ts'), folder, String(code), ...options];
@@ -62,21 +62,23 @@ async function check(
 }
 
 it('counts all tests in the last line, and runs nothing again when all have passed', async () => {
-  const all = run(file('kit/a.test.ts', [passed, skipped]), whole(1, passed, passed));
-  expect(await check({ all }, 0)).toEqual({
+  const most = run(file('kit/a.test.ts', [passed, skipped]), whole(1, passed, passed));
+  const alone = run(whole(2, passed));
+  const background = run(file('kit/b.test.ts', [passed, skipped]));
+  expect(await check({ most, alone, background }, 0)).toEqual({
     code: 0,
-    lines: ['flaky: 0', '3 passed, 0 failed, 1 skipped'],
+    lines: ['flaky: 0', '5 passed, 0 failed, 2 skipped'],
     again: undefined,
   });
 });
 
 describe('an end-to-end file that failed', () => {
-  const all = run(file('kit/a.test.ts', [passed]), whole(1, passed, failed), whole(2, passed));
+  const most = run(file('kit/a.test.ts', [passed]), whole(1, passed, failed), whole(2, passed));
   const recovered: TestReport = { name: failed.name, state: 'passed' };
 
   it('is run again alone, and what passes then is said and counted', async () => {
     const again = run(whole(1, passed, recovered));
-    expect(await check({ all, again }, 1)).toEqual({
+    expect(await check({ most, again }, 1)).toEqual({
       code: 0,
       lines: [
         '== second run, alone: test/e2e/1.e2e.test.ts',
@@ -89,7 +91,7 @@ describe('an end-to-end file that failed', () => {
   });
 
   it('passes no strict build', async () => {
-    const { code, lines } = await check({ all, again: run(whole(1, passed, recovered)) }, 1, '--strict');
+    const { code, lines } = await check({ most, again: run(whole(1, passed, recovered)) }, 1, '--strict');
     expect(code).toBe(1);
     expect(lines).toContain('flaky: 1');
     expect(lines.at(-1)).toBe('4 passed, 1 failed, 0 skipped');
@@ -102,14 +104,14 @@ describe('an end-to-end file that failed', () => {
     ['is not found then', run()],
     ['has an error that no test caught then', { ...run(whole(1, passed, recovered)), unhandled: ['it broke'] }],
   ])('fails the build when it %s', async (_, again) => {
-    const { code, lines } = await check({ all, again }, 1);
+    const { code, lines } = await check({ most, again }, 1);
     expect(code).toBe(1);
     expect(lines.at(-1)).toMatch(/ [1-9] failed, /);
   });
 
   it('whose hook failed is run again, too', async () => {
     const broken = { ...whole(1, skipped), failed: true, errors: ['up ended with 4'] };
-    const { code, lines } = await check({ all: run(broken, whole(2, passed)), again: run(whole(1, passed)) }, 1);
+    const { code, lines } = await check({ most: run(broken, whole(2, passed)), again: run(whole(1, passed)) }, 1);
     expect({ code, lines }).toEqual({
       code: 0,
       lines: expect.arrayContaining([
@@ -125,38 +127,49 @@ const five = Array.from({ length: 5 }, (_, index) => whole(index, failed));
 const fiveAgain = run(...Array.from({ length: 5 }, (_, index) => whole(index, { ...failed, state: 'passed' })));
 
 it('runs five files again', async () => {
-  const { code, lines } = await check({ all: run(...five), again: fiveAgain }, 1);
+  const { code, lines } = await check({ most: run(...five), again: fiveAgain }, 1);
   expect(code).toBe(0);
   expect(lines).toContain('flaky: 5');
 });
 
-it.each<[string, { all?: RunReport }, number, string]>([
+it.each<[string, Reports, number, string]>([
   [
     'a unit fails',
-    { all: run(file('kit/a.test.ts', [failed]), whole(1, failed)) },
+    { most: run(file('kit/a.test.ts', [failed]), whole(1, failed)) },
     1,
     'ci: failed: kit/a.test.ts failed',
   ],
   [
     'more than five files fail',
-    { all: run(...five, whole(6, failed)) },
+    { most: run(...five, whole(6, failed)) },
     1,
     'ci: failed: 6 files failed: none is run again',
   ],
   [
     'an error was caught by no test',
-    { all: { ...run(whole(1, failed)), unhandled: ['it broke'] } },
+    { most: { ...run(whole(1, failed)), unhandled: ['it broke'] } },
     1,
     'ci: failed: an error that no test caught: it broke',
   ],
   [
     'the tests ended with an error and no test failed',
-    { all: run(whole(1, passed)) },
+    { most: run(whole(1, passed)) },
     130,
     'ci: failed: the tests ended with 130, and no test has failed',
   ],
-  ['there is no report', {}, 0, 'ci: failed: the tests have written no report'],
-  ['no test was run', { all: run() }, 0, 'ci: failed: no test was run'],
+  [
+    'a unit fails that ran in the background',
+    { most: run(whole(1, failed)), background: run(file('kit/a.test.ts', [failed])) },
+    1,
+    'ci: failed: kit/a.test.ts failed',
+  ],
+  [
+    'a part was not run',
+    { most: run(whole(1, passed)), alone: undefined },
+    0,
+    'ci: failed: the part "alone" has written no report',
+  ],
+  ['no test was run', { most: run() }, 0, 'ci: failed: no test was run'],
 ])('fails immediately when %s', async (_, reports, ended, says) => {
   const { code, lines, again } = await check({ ...reports, again: fiveAgain }, ended);
   expect({ code, again }).toEqual({ code: 1, again: undefined });

@@ -59,7 +59,7 @@ it('a file of units that replaces modules, or what libraries keep for a process,
   const all = await filesOf();
   const changing: string[] = [];
   for (const [project, path] of all.map((line) => line.split(' '))) {
-    if (project !== '[units]') continue;
+    if (project !== '[units]' && project !== '[units-background]') continue;
     const text = await readFile(join(cloneRoot(), path as string), 'utf8');
     const hasLibraries = /^(kit|services|instrumentation)\//.test(path as string);
     if (REPLACES_MODULES.test(text) || (hasLibraries && CHANGES_LIBRARIES.test(text))) changing.push(path as string);
