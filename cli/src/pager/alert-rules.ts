@@ -1,6 +1,6 @@
 import { parse } from 'yaml';
 import { CliError, messageOf } from '../errors.ts';
-import { rulesOfClone } from '../providers/prometheus/files.ts';
+import { type Rules, rulesOfClone } from '../providers/prometheus/files.ts';
 import { suggestName } from '../shared/suggest-name.ts';
 import { type Severity, severityOf } from './alert.ts';
 import type { LabelSet } from './label-set.ts';
@@ -30,7 +30,11 @@ interface RawRule {
 
 /** The alerting rules that Prometheus is started with, by their order in the files. Throws CliError (2) for one that is not YAML. */
 export async function readAlertRules(root: string): Promise<readonly AlertRule[]> {
-  const files = await rulesOfClone(root);
+  return alertRulesIn(await rulesOfClone(root));
+}
+
+/** The alerting rules of files by their names. Throws CliError (2) for one that is not YAML. Pure. */
+export function alertRulesIn(files: Rules): readonly AlertRule[] {
   return [...files].flatMap(([name, text]) => rulesIn(name, text));
 }
 

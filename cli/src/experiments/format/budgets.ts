@@ -9,6 +9,15 @@ export type Budgets = ReadonlyMap<string, Quantity>;
  * `order`. `env` overrides them as it does in the services. Throws ConfigError when it is not valid.
  */
 export function budgetsOf(env: Readonly<Record<string, string>> = {}): Budgets {
+  if (Object.keys(env).length > 0) return readBudgets(env);
+  usual ??= readBudgets({});
+  return usual;
+}
+
+/** Those of nearly every experiment, read once. */
+let usual: Budgets | undefined;
+
+function readBudgets(env: Readonly<Record<string, string>>): Budgets {
   const names = Object.keys(edges) as EdgeName[];
   const limits = names.map((name) => ({ name, limits: loadEdge(name, env) }));
   return new Map<string, Quantity>([

@@ -22,9 +22,9 @@ import { type Targets, targetsIn } from './targets.ts';
 export interface CheckContext {
   readonly platform: PlatformNeeds;
   /** Trace contracts by name, with the names of their spans. */
-  readonly contracts: ReadonlyMap<string, readonly string[]>;
+  readonly contracts: () => ReadonlyMap<string, readonly string[]>;
   /** Names of the alerts that have rules. */
-  readonly alerts: readonly string[];
+  readonly alerts: () => readonly string[];
 }
 
 /** Names in a step that do not exist, and checks that could never fail or never hold. */
@@ -63,7 +63,7 @@ export function checkEvent(
     case 'failpoint':
       return checkFailpointEvent(condition.at, [...path, 'at'], platform);
     case 'alert.fired':
-      return condition.name === undefined ? [] : oneOf(condition.name, alerts, [...path, 'name']);
+      return condition.name === undefined ? [] : oneOf(condition.name, alerts(), [...path, 'name']);
     default:
       return [];
   }
@@ -108,7 +108,7 @@ function checkProvider({ provider }: Provided, path: Path, around: CheckContext 
         ? [{ path, message: 'state how long the load runs: either for: 30s or until: stop' }]
         : [];
     case 'alert':
-      return oneOf(provider.name, around.alerts, at('name'));
+      return oneOf(provider.name, around.alerts(), at('name'));
     case 'event':
       return checkEvent(provider, path, around);
     default:
@@ -224,7 +224,7 @@ function checkTrace({ contract, without }: TraceTolerance, path: Path, { contrac
       ? [{ path: [...path, 'without'], message: 'leaves spans of a contract out; state the contract too' }]
       : [];
   }
-  const spans = contracts.get(contract);
-  if (spans === undefined) return oneOf(contract, [...contracts.keys()], [...path, 'contract']);
+  const spans = contracts().get(contract);
+  if (spans === undefined) return oneOf(contract, [...contracts().keys()], [...path, 'contract']);
   return (without ?? []).flatMap((name, index) => oneOf(name, spans, [...path, 'without', index]));
 }

@@ -1,9 +1,10 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '@shop/kit/config.ts';
 import { messageOf } from '../../errors.ts';
-import { readAlertRules } from '../../pager/alert-rules.ts';
-import { expectedTree, flatten, loadContract } from '../../trace/contract.ts';
+import { alertRulesIn } from '../../pager/alert-rules.ts';
+import { rulesOfClone } from '../../providers/prometheus/files.ts';
+import { expectedTree, flatten, parseContract, type TraceContract } from '../../trace/contract.ts';
 import { parseYaml, type YamlFile } from '../../yaml/document.ts';
 import type { SchemaNode } from '../../yaml/expected.ts';
 import { didYouMean, type FileProblem, type Problem, writePath } from '../../yaml/problem.ts';
@@ -124,19 +125,39 @@ function fromItem({ number, count, path }: EachItem, yaml: YamlFile): string {
   return ` (for-each item ${number} of ${count}, line ${yaml.placeOf(path).line})`;
 }
 
-/** What the clone has for files to refer to. Throws CliError (2) for a broken file. */
+/**
+ * What the clone has for files to refer to. Few do, so that it is parsed when the first one does, and then throws CliError (2) for what
+ * is broken.
+ */
 export async function readKnown(root: string): Promise<Known> {
-  const [contracts, rules] = await Promise.all([readContracts(root), readAlertRules(root)]);
-  return { contracts, alerts: [...new Set(rules.map(({ alertname }) => alertname))] };
+  const [contracts, rules] = await Promise.all([readContracts(root), rulesOfClone(root)]);
+  return {
+    contracts: once(() => new Map(contracts.map(({ name, path, text }) => [name, spansOf(parseContract(text, path))]))),
+    alerts: once(() => [...new Set(alertRulesIn(rules).map(({ alertname }) => alertname))]),
+  };
 }
 
-/** The trace contracts by name, with the names of their spans. */
-async function readContracts(root: string): Promise<ReadonlyMap<string, readonly string[]>> {
-  const files = await readdir(join(root, 'contracts', 'traces'));
-  const names = files.filter((file) => file.endsWith('.json')).map((file) => file.slice(0, -'.json'.length));
-  const entries = names.map(async (name) => {
-    const contract = await loadContract(name, root);
-    return [name, flatten(expectedTree(contract)).map((span) => span.name)] as const;
-  });
-  return new Map(await Promise.all(entries));
+/** The files of trace contracts. */
+async function readContracts(root: string) {
+  const folder = join(root, 'contracts', 'traces');
+  const files = (await readdir(folder)).filter((file) => file.endsWith('.json'));
+  return Promise.all(
+    files.map(async (file) => {
+      const path = join(folder, file);
+      return { name: file.slice(0, -'.json'.length), path, text: await readFile(path, 'utf8') };
+    }),
+  );
+}
+
+/** The names of a contract's spans. */
+function spansOf(contract: TraceContract): readonly string[] {
+  return flatten(expectedTree(contract)).map(({ name }) => name);
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }

@@ -3,8 +3,8 @@ import type { Configuration } from './substitute.ts';
 
 /** Of the tests, so that they read no files. */
 const known = {
-  contracts: new Map([['confirmed', ['POST /orders', 'outbox relay']]]),
-  alerts: ['OutboxStalled', 'Watchdog'],
+  contracts: () => new Map([['confirmed', ['POST /orders', 'outbox relay']]]),
+  alerts: () => ['OutboxStalled', 'Watchdog'],
 };
 
 /** A valid file with `method` and further keys. */

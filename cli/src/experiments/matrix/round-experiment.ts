@@ -46,7 +46,7 @@ export function roundExperiment(spec: RoundSpec, seededBugs: readonly string[]):
   // It refers to no trace contract, and to no alert.
   const { experiment, problems } = resolveFile(
     { value: file, errors: [], placeOf: () => ({ line: 1, column: 1 }) },
-    { known: { contracts: new Map(), alerts: [] } },
+    { known: { contracts: () => new Map(), alerts: () => [] } },
   );
   if (experiment !== undefined) return experiment;
   const reported = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
