@@ -13,7 +13,7 @@ import { completionScript, describeProgram } from './commands/completion/complet
 import { parsePort, parsePositive, parseProviders, parseReplicas, parseSince } from './commands/option-values.ts';
 import { errorCodes } from './error-codes.ts';
 import { exitCodes } from './exit-codes.ts';
-import { createProgram } from './main.ts';
+import { createProgram, registersFor } from './main.ts';
 import { cloneRoot } from './platform/project.ts';
 import { VERSION } from './version.ts';
 
@@ -168,6 +168,31 @@ describe('exit codes', { timeout: 20_000 }, () => {
 });
 
 describe('the program', () => {
+  it('of a command line that names a command has that one, as it is among all of them', () => {
+    for (const command of program.commands) {
+      for (const before of [[], ['-p', 'other'], ['--project', 'other'], ['--project=other']]) {
+        const own = createProgram({} as CommandDeps, registersFor([...before, command.name(), '--json']));
+        addFaultOptions(own);
+        const same = own.commands.find((one) => one.name() === command.name());
+        expect(same?.helpInformation()).toBe(command.helpInformation());
+      }
+    }
+    expect(createProgram({} as CommandDeps, registersFor(['status'])).commands).toHaveLength(1);
+  });
+
+  it.each([
+    [[]],
+    [['--help']],
+    [['--help', 'status']],
+    [['help', 'status']],
+    [['-p', 'status']],
+    [['statsu', 'status']],
+    [['completion', 'bash']],
+    [['toString']],
+  ])('of the command line %j has all commands', (args) => {
+    expect(createProgram({} as CommandDeps, registersFor(args)).commands).toHaveLength(program.commands.length);
+  });
+
   it('has the version of its package', async () => {
     const manifest = JSON.parse(await readFile(join(cloneRoot(), 'cli/package.json'), 'utf8')) as { version: string };
     expect(VERSION).toBe(manifest.version);

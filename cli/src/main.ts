@@ -50,51 +50,62 @@ import { projectFrom } from './platform/project.ts';
 import { VERSION } from './version.ts';
 
 /** Every command, in the order of `--help`. A command module holds a light definition and imports its work when it runs. */
-const commands: readonly Register[] = [
-  registerUp,
-  registerDown,
-  registerStatus,
-  registerRestart,
-  registerStop,
-  registerStart,
-  registerScale,
-  registerDrain,
-  registerReroute,
-  registerDeploy,
-  registerWait,
-  registerLogs,
-  registerChanges,
-  registerPort,
-  registerProducts,
-  registerOrder,
-  registerSaga,
-  registerOutbox,
-  registerDlq,
-  registerExplain,
-  registerDb,
-  registerTrace,
-  registerWatch,
-  registerCounters,
-  registerVerify,
-  registerAudit,
-  registerAlerts,
-  registerSlo,
-  registerOps,
-  registerChaos,
-  registerDrill,
-  registerLoad,
-  registerBuild,
-  registerFlags,
-  registerShed,
-  registerCompose,
-  registerSetup,
-  registerDoctor,
-  registerVersion,
-  registerCompletion,
-];
+const commands: Readonly<Record<string, Register>> = {
+  up: registerUp,
+  down: registerDown,
+  status: registerStatus,
+  restart: registerRestart,
+  stop: registerStop,
+  start: registerStart,
+  scale: registerScale,
+  drain: registerDrain,
+  reroute: registerReroute,
+  deploy: registerDeploy,
+  wait: registerWait,
+  logs: registerLogs,
+  changes: registerChanges,
+  port: registerPort,
+  products: registerProducts,
+  order: registerOrder,
+  saga: registerSaga,
+  outbox: registerOutbox,
+  dlq: registerDlq,
+  explain: registerExplain,
+  db: registerDb,
+  trace: registerTrace,
+  watch: registerWatch,
+  counters: registerCounters,
+  verify: registerVerify,
+  audit: registerAudit,
+  alerts: registerAlerts,
+  slo: registerSlo,
+  ops: registerOps,
+  chaos: registerChaos,
+  drill: registerDrill,
+  load: registerLoad,
+  build: registerBuild,
+  flags: registerFlags,
+  shed: registerShed,
+  compose: registerCompose,
+  setup: registerSetup,
+  doctor: registerDoctor,
+  version: registerVersion,
+  completion: registerCompletion,
+};
+
+/**
+ * Those that a command line needs: the one that it names, which saves the definition of 150 others. All of them where it names none of
+ * these, for the help and for a suggestion; `completion` describes all.
+ */
+export function registersFor(args: readonly string[]): readonly Register[] {
+  const [first = '', second = '', third = ''] = args;
+  const name = first === '-p' || first === '--project' ? third : first.startsWith('--project=') ? second : first;
+  const register = name !== 'completion' && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  return register === undefined ? Object.values(commands) : [register];
+}
 
 /** The whole command line as data, without the parameters of faults; see `addFaultOptions`. */
-export function createProgram(deps: CommandDeps, registers: readonly Register[] = commands): Command {
+export function createProgram(deps: CommandDeps, registers: readonly Register[] = Object.values(commands)): Command {
   const program = new Command('shopctl')
     .description('An order platform on your machine, with traces, load and chaos to test it by.')
     .version(VERSION, '-V, --version')
@@ -155,7 +166,7 @@ export async function main(args: readonly string[], { process: host = process } 
     },
     connect: async (project) => (await import('./platform/connection.ts')).connectPlatform(project),
   };
-  const program = createProgram(deps);
+  const program = createProgram(deps, registersFor(args));
   // The catalog of faults would make every other command start later.
   if (args.some((word) => word === 'inject' || word === 'completion')) {
     (await import('./commands/chaos/fault-options.ts')).addFaultOptions(program);
