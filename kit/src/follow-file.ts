@@ -1,4 +1,4 @@
-import { statSync, unwatchFile, watch, watchFile } from 'node:fs';
+import { statSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /** How often a file is polled, in ms. */
@@ -18,11 +18,12 @@ export function followFile(path: string, changed: () => void, { lookEveryMs = LO
     changed();
   }
 
-  watchFile(path, { interval: lookEveryMs, persistent: false }, look);
+  // `watchFile` would have another thread look, which costs more than the look.
+  const polling = setInterval(look, lookEveryMs).unref();
   const watcher = watchFolder(path, look);
   return {
     [Symbol.dispose]() {
-      unwatchFile(path, look);
+      clearInterval(polling);
       watcher?.close();
     },
   };
@@ -41,8 +42,15 @@ function watchFolder(path: string, look: () => void) {
   }
 }
 
-/** Another text with the same size within one tick of the clock has another inode where it was replaced. */
+/**
+ * Another text with the same size within one tick of the clock has another inode where it was replaced. Of one that cannot be looked
+ * at, why: who reads it then has the same error.
+ */
 function stateOf(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? 'none' : [stats.ino, stats.mtimeNs, stats.size].join(' ');
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? 'none' : [stats.ino, stats.mtimeNs, stats.size].join(' ');
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+  }
 }

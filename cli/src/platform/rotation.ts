@@ -1,5 +1,5 @@
 import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, statSync } from 'node:fs';
-import { copyFile, readdir, stat } from 'node:fs/promises';
+import { copyFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** 8 MiB a file, and one older part of the same size. */
@@ -12,7 +12,7 @@ const MAX_LOG_BYTES = 8 * 1024 ** 2;
  * giving children the file itself, which costs no CPU and survives our own end. True when it rotated.
  */
 export async function rotateIfLarge(file: string, maxBytes = MAX_LOG_BYTES): Promise<boolean> {
-  if ((await stat(file)).size <= maxBytes) return false;
+  if (statSync(file).size <= maxBytes) return false;
   const older = `${file}.1`;
   await copyFile(file, older, constants.COPYFILE_FICLONE);
   const log = openSync(file, 'r+');

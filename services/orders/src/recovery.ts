@@ -14,6 +14,8 @@ import type { SagaRunner } from './saga-runner.ts';
 
 /** How often idle sagas are looked for; half the first back-off of a compensation. */
 const SCAN_MS = 500;
+/** How often open sagas are counted at most: metrics are exported once a second. */
+const COUNT_MS = 1_000;
 /** Sagas resumed concurrently; a slow compensation keeps one of these places, and never the scan. */
 const RECOVERY_CONCURRENCY = 32;
 
@@ -54,7 +56,7 @@ export function startRecovery(options: RecoveryOptions): Recovery {
 
   /** Also while there is always more to resume: a stale gauge would show no progress. */
   async function countWaiting(): Promise<void> {
-    if (performance.now() - countedAt < SCAN_MS) return;
+    if (performance.now() - countedAt < COUNT_MS) return;
     countedAt = performance.now();
     Object.assign(gauges, await untraced(() => countOpen(database)));
   }
