@@ -1,5 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -34,7 +35,12 @@ export function startProgram(
   options: { preload?: string; inherits?: readonly number[] } = {},
 ): Program {
   const preload = options.preload === undefined ? [] : ['--import', JSON.parse(moduleAt(options.preload)) as string];
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OTEL_')));
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('OTEL_'));
+  // What the first one has compiled and stripped of its types serves the others: a quarter of the CPU time of a start.
+  const env = {
+    ...Object.fromEntries(own),
+    NODE_COMPILE_CACHE: join(cloneRoot(), 'node_modules/.cache/test-programs'),
+  };
   const child = spawn(process.execPath, [...preload, '--input-type=module-typescript', '--eval', source], {
     env,
     stdio: ['ignore', 'pipe', 'pipe', ...(options.inherits ?? [])],
