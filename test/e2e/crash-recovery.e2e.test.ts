@@ -400,6 +400,8 @@ describe('one of two instances, killed', () => {
   });
 
   it('orders are taken by the other meanwhile', async () => {
+    // One that was killed before is ready, and may still be ejected: then there is no other one.
+    await untilReadmitted(platform, 'orders');
     await placeAndCrash(platform, 'orders.stock-reserved:saved', { key: randomUUID() });
     const responses = await Promise.all(Array.from({ length: 10 }, () => place(platform)));
     expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 201));

@@ -53,16 +53,17 @@ export async function untilReady(platform: TestPlatform, service: string): Promi
 }
 
 /**
- * Resolves when orders uses all replicas of the service again. A replica that is ready may still be ejected: until the next
- * probe there is only the other one.
+ * Resolves when the caller of the service, orders or the gateway, uses all its replicas again. A replica that is ready may still be
+ * ejected: until the next probe there is only the other one.
  */
 export async function untilReadmitted(platform: TestPlatform, service: string): Promise<void> {
   const readyAt = Date.now();
+  const edge = service === 'orders' ? 'gateway-orders' : `orders-${service}`;
   const ejected = async () => {
     const points = await platform.telemetry.metrics(['shop.replicas.ejected']);
-    return points.filter(({ attributes, stale }) => attributes.edge === `orders-${service}` && !stale);
+    return points.filter(({ attributes, stale }) => attributes.edge === edge && !stale);
   };
-  await eventually(`orders to use all of ${service}`, { withinMs: RESTART_MS, seen: ejected }, async () => {
+  await eventually(`all of ${edge} to be used`, { withinMs: RESTART_MS, seen: ejected }, async () => {
     const points = await ejected();
     return (
       points.length > 0 &&
