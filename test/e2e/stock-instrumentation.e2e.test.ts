@@ -98,6 +98,8 @@ describe.skipIf(!packages)('under stock instrumentation', () => {
   });
 
   it(`20 orders at a time have ${SPANS} spans each, all their own`, async () => {
+    // Orders that a process has not warmed up for may need a second attempt, and orders has just been started.
+    for (let warm = 0; warm < 5; warm++) expect(await place(shop)).toMatchObject({ status: 201 });
     const orders = await Promise.all(Array.from({ length: 20 }, () => place(shop)));
     expect(orders.map(({ status }) => status)).toEqual(orders.map(() => 201));
     for (const { traceId } of orders) expect(outline(await spansOf(traceId, SPANS))).toEqual(outline(stock));
