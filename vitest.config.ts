@@ -45,8 +45,8 @@ const NIGHTLY = [
   'test/e2e/docker-{deploy-killed,deploys,schema-releases}.e2e.test.ts',
 ];
 
-/** A file may start two platforms, and each takes 1 GB. A fourth file would fill two cores, and take what the others need (decision 0139). */
-const PLATFORMS_AT_A_TIME = Math.max(1, Math.min(3, Math.floor(totalmem() / 2 ** 31)));
+/** A file may start two platforms, and each takes 1 GB. */
+const PLATFORMS_AT_A_TIME = Math.max(1, Math.min(4, Math.floor(totalmem() / 2 ** 31)));
 
 /** `npm run verify` leaves out what needs PostgreSQL or RabbitMQ. */
 const withoutServers = process.env.WITHOUT_SERVERS === '1' ? ['**/*.integration.test.ts'] : [];
@@ -77,10 +77,9 @@ const isolated = [
 ];
 /**
  * Of the units that share a process: those that take a core and have no limit in seconds. In `npm run test:all` they run at low priority
- * beside whole platforms, which mostly wait (decision 0139).
+ * beside the platforms that run alone, which leave half of both cores idle (decision 0139).
  */
 const BACKGROUND = [
-  'cli/src/{deploy/analysis,drills/{format,seal,validate},experiments/format,trace}/**/*.test.ts',
   'services/orders/src/saga/simulation.test.ts',
   'test/{alerts,bench,deploy,docs,generated,language}/**/*.test.ts',
   'test/build/{production,stack-traces}.test.ts',

@@ -148,18 +148,15 @@ async function test(args) {
 
 /** Projects of Vitest that run together. */
 const PARTS = {
-  units: ['units', 'units-isolated'],
-  platforms: ['e2e', 'e2e-alone'],
+  most: ['units', 'units-isolated', 'e2e'],
+  alone: ['e2e-alone'],
   background: ['units-background'],
 };
 const argsOf = (part) => PARTS[part].flatMap((name) => ['--project', name]);
 
-/**
- * Runs a part of all tests at low priority, which is not so low that Vitest's limit for the start of a process (60 s) could matter.
- * Resolves to its exit code and what it has printed.
- */
+/** Runs a part of all tests at low priority. Resolves to its exit code and what it has printed. */
 function inBackground(part) {
-  const child = spawn('nice', ['-n', '10', process.execPath, testRunner, 'run', ...argsOf(part)], {
+  const child = spawn('nice', ['-n', '19', process.execPath, testRunner, 'run', ...argsOf(part)], {
     cwd: root,
     env: vitestEnv('all', part),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -174,7 +171,7 @@ function inBackground(part) {
   });
 }
 
-/** Both tiers: units, then whole platforms and, beside these, units that take the time that platforms leave (decision 0139). */
+/** Both tiers: most of them, then those that run alone and, beside these, what only takes the time that they leave (decision 0139). */
 async function testAll(args) {
   await step(shopctl, ['setup', '--yes']);
   if (args.length > 0) {
@@ -184,13 +181,13 @@ async function testAll(args) {
   let interrupted = 0;
   process.on('SIGINT', () => (interrupted = 130));
   process.on('SIGTERM', () => (interrupted = 143));
-  const units = await vitest('all', argsOf('units'), 'units');
+  const most = await vitest('all', argsOf('most'), 'most');
   if (interrupted) process.exit(interrupted);
   const background = inBackground('background');
-  const platforms = await vitest('all', argsOf('platforms'), 'platforms');
+  const alone = await vitest('all', argsOf('alone'), 'alone');
   const { code, printed } = await background;
-  console.log(`\n== units beside the platforms\n${printed}`);
-  process.exitCode = interrupted || units || platforms || code;
+  console.log(`\n== beside those that run alone\n${printed}`);
+  process.exitCode = interrupted || most || alone || code;
 }
 
 const [task, ...args] = process.argv.slice(2);

@@ -91,7 +91,7 @@ const part = basename(TEST_REPORT, '.json');
 const projects = process.argv.slice(3).filter((arg) => arg !== '--project');
 appendFileSync('calls', JSON.stringify({ part, tier: TEST_TIER, projects, priority: getPriority() }) + '\\n');
 writeFileSync(TEST_REPORT, '');
-const other = { platforms: 'background', background: 'platforms' }[part];
+const other = { alone: 'background', background: 'alone' }[part];
 const until = Date.now() + 10_000;
 while (other && !existsSync(TEST_REPORT.replace(part, other)) && Date.now() < until) await delay(20);
 console.log(part + ' has run');
@@ -117,24 +117,18 @@ process.exit(other && !existsSync(TEST_REPORT.replace(part, other)) ? 9 : part =
     return { code, stdout, calls: calls.map((line): unknown => JSON.parse(line)) };
   }
 
-  it('runs units, then whole platforms and, at low priority beside these, the other units', async () => {
+  it('runs most of them, then those that run alone and, at low priority beside these, those in the background', async () => {
     const { code, stdout, calls } = await testAll();
     expect(code).toBe(0);
     const [tier, priority] = ['all', getPriority()];
-    expect(calls[0]).toEqual({ part: 'units', tier, projects: ['units', 'units-isolated'], priority });
+    expect(calls[0]).toEqual({ part: 'most', tier, projects: ['units', 'units-isolated', 'e2e'], priority });
     expect(calls).toHaveLength(3);
-    expect(calls).toContainEqual({ part: 'platforms', tier, projects: ['e2e', 'e2e-alone'], priority });
-    const background = {
-      part: 'background',
-      tier,
-      projects: ['units-background'],
-      priority: Math.min(19, priority + 10),
-    };
-    expect(calls).toContainEqual(background);
-    expect(stdout).toMatch(/units has run.*platforms has run.*background has run/s);
+    expect(calls).toContainEqual({ part: 'alone', tier, projects: ['e2e-alone'], priority });
+    expect(calls).toContainEqual({ part: 'background', tier, projects: ['units-background'], priority: 19 });
+    expect(stdout).toMatch(/most has run.*alone has run.*background has run/s);
   });
 
-  it.each(['units', 'platforms', 'background'])('fails where "%s" fails, and runs the others', async (part) => {
+  it.each(['most', 'alone', 'background'])('fails where "%s" fails, and runs the others', async (part) => {
     expect(await testAll(part)).toMatchObject({ code: 3, calls: { length: 3 } });
   });
 });

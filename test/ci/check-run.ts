@@ -36,7 +36,7 @@ async function repeat(files: readonly string[]): Promise<RunReport | undefined> 
 }
 
 /** The parts of scripts/bootstrap.mjs. */
-const parts = ['units', 'platforms', 'background'].map((name) => ({ name, report: read(name) }));
+const parts = ['most', 'alone', 'background'].map((name) => ({ name, report: read(name) }));
 const run: RunReport = {
   files: parts.flatMap(({ report }) => report?.files ?? []),
   unhandled: parts.flatMap(({ report }) => report?.unhandled ?? []),

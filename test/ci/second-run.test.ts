@@ -35,11 +35,11 @@ interface Checked {
 }
 
 /** Those of the parts of `npm run test:all`, and the one of the second run. */
-type Reports = Partial<Record<'units' | 'platforms' | 'background' | 'again', RunReport | undefined>>;
+type Reports = Partial<Record<'most' | 'alone' | 'background' | 'again', RunReport | undefined>>;
 
 /** What is said of all tests, the second run and the exit code of `npm run test:all`. Parts that are not named had no test. */
 async function check(reports: Reports, code: number, ...options: readonly string[]): Promise<Checked> {
-  for (const [name, report] of Object.entries({ units: run(), platforms: run(), background: run(), ...reports })) {
+  for (const [name, report] of Object.entries({ most: run(), alone: run(), background: run(), ...reports })) {
     if (report === undefined) continue;
     const named = name === 'again' ? 'prepared' : name;
     await writeFile(join(folder, `${named}.json`), JSON.stringify(report));
@@ -62,10 +62,10 @@ async function check(reports: Reports, code: number, ...options: readonly string
 }
 
 it('counts all tests in the last line, and runs nothing again when all have passed', async () => {
-  const units = run(file('kit/a.test.ts', [passed, skipped]));
-  const platforms = run(whole(1, passed, passed), whole(2, passed));
+  const most = run(file('kit/a.test.ts', [passed, skipped]), whole(1, passed, passed));
+  const alone = run(whole(2, passed));
   const background = run(file('kit/b.test.ts', [passed, skipped]));
-  expect(await check({ units, platforms, background }, 0)).toEqual({
+  expect(await check({ most, alone, background }, 0)).toEqual({
     code: 0,
     lines: ['flaky: 0', '5 passed, 0 failed, 2 skipped'],
     again: undefined,
@@ -73,12 +73,12 @@ it('counts all tests in the last line, and runs nothing again when all have pass
 });
 
 describe('an end-to-end file that failed', () => {
-  const platforms = run(file('kit/a.test.ts', [passed]), whole(1, passed, failed), whole(2, passed));
+  const most = run(file('kit/a.test.ts', [passed]), whole(1, passed, failed), whole(2, passed));
   const recovered: TestReport = { name: failed.name, state: 'passed' };
 
   it('is run again alone, and what passes then is said and counted', async () => {
     const again = run(whole(1, passed, recovered));
-    expect(await check({ platforms, again }, 1)).toEqual({
+    expect(await check({ most, again }, 1)).toEqual({
       code: 0,
       lines: [
         '== second run, alone: test/e2e/1.e2e.test.ts',
@@ -91,7 +91,7 @@ describe('an end-to-end file that failed', () => {
   });
 
   it('passes no strict build', async () => {
-    const { code, lines } = await check({ platforms, again: run(whole(1, passed, recovered)) }, 1, '--strict');
+    const { code, lines } = await check({ most, again: run(whole(1, passed, recovered)) }, 1, '--strict');
     expect(code).toBe(1);
     expect(lines).toContain('flaky: 1');
     expect(lines.at(-1)).toBe('4 passed, 1 failed, 0 skipped');
@@ -104,14 +104,14 @@ describe('an end-to-end file that failed', () => {
     ['is not found then', run()],
     ['has an error that no test caught then', { ...run(whole(1, passed, recovered)), unhandled: ['it broke'] }],
   ])('fails the build when it %s', async (_, again) => {
-    const { code, lines } = await check({ platforms, again }, 1);
+    const { code, lines } = await check({ most, again }, 1);
     expect(code).toBe(1);
     expect(lines.at(-1)).toMatch(/ [1-9] failed, /);
   });
 
   it('whose hook failed is run again, too', async () => {
     const broken = { ...whole(1, skipped), failed: true, errors: ['up ended with 4'] };
-    const { code, lines } = await check({ platforms: run(broken, whole(2, passed)), again: run(whole(1, passed)) }, 1);
+    const { code, lines } = await check({ most: run(broken, whole(2, passed)), again: run(whole(1, passed)) }, 1);
     expect({ code, lines }).toEqual({
       code: 0,
       lines: expect.arrayContaining([
@@ -127,7 +127,7 @@ const five = Array.from({ length: 5 }, (_, index) => whole(index, failed));
 const fiveAgain = run(...Array.from({ length: 5 }, (_, index) => whole(index, { ...failed, state: 'passed' })));
 
 it('runs five files again', async () => {
-  const { code, lines } = await check({ platforms: run(...five), again: fiveAgain }, 1);
+  const { code, lines } = await check({ most: run(...five), again: fiveAgain }, 1);
   expect(code).toBe(0);
   expect(lines).toContain('flaky: 5');
 });
@@ -135,41 +135,41 @@ it('runs five files again', async () => {
 it.each<[string, Reports, number, string]>([
   [
     'a unit fails',
-    { platforms: run(file('kit/a.test.ts', [failed]), whole(1, failed)) },
+    { most: run(file('kit/a.test.ts', [failed]), whole(1, failed)) },
     1,
     'ci: failed: kit/a.test.ts failed',
   ],
   [
     'more than five files fail',
-    { platforms: run(...five, whole(6, failed)) },
+    { most: run(...five, whole(6, failed)) },
     1,
     'ci: failed: 6 files failed: none is run again',
   ],
   [
     'an error was caught by no test',
-    { platforms: { ...run(whole(1, failed)), unhandled: ['it broke'] } },
+    { most: { ...run(whole(1, failed)), unhandled: ['it broke'] } },
     1,
     'ci: failed: an error that no test caught: it broke',
   ],
   [
     'the tests ended with an error and no test failed',
-    { platforms: run(whole(1, passed)) },
+    { most: run(whole(1, passed)) },
     130,
     'ci: failed: the tests ended with 130, and no test has failed',
   ],
   [
     'a unit fails that ran in the background',
-    { platforms: run(whole(1, failed)), background: run(file('kit/a.test.ts', [failed])) },
+    { most: run(whole(1, failed)), background: run(file('kit/a.test.ts', [failed])) },
     1,
     'ci: failed: kit/a.test.ts failed',
   ],
   [
     'a part was not run',
-    { units: run(file('kit/a.test.ts', [passed])), platforms: undefined },
+    { most: run(whole(1, passed)), alone: undefined },
     0,
-    'ci: failed: the part "platforms" has written no report',
+    'ci: failed: the part "alone" has written no report',
   ],
-  ['no test was run', { platforms: run() }, 0, 'ci: failed: no test was run'],
+  ['no test was run', { most: run() }, 0, 'ci: failed: no test was run'],
 ])('fails immediately when %s', async (_, reports, ended, says) => {
   const { code, lines, again } = await check({ ...reports, again: fiveAgain }, ended);
   expect({ code, again }).toEqual({ code: 1, again: undefined });
