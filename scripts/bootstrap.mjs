@@ -118,14 +118,10 @@ async function start() {
 
 /** The environment of Vitest: `tier` is that of vitest.config.ts, undefined for any file. With a `part` its report is named after it. */
 function vitestEnv(tier, part) {
-  const path = `${join(root, 'node_modules/.bin')}:${dirname(pinnedNode)}:${process.env.PATH}`;
-  const reports = part && process.env.TEST_REPORTS;
-  return {
-    ...process.env,
-    PATH: path,
-    TEST_TIER: tier,
-    ...(reports && { TEST_REPORT: join(reports, `${part}.json`) }),
-  };
+  const { TEST_REPORTS: reports, ...env } = process.env;
+  const path = `${join(root, 'node_modules/.bin')}:${dirname(pinnedNode)}:${env.PATH}`;
+  const report = reports && part && { TEST_REPORT: join(reports, `${part}.json`) };
+  return { ...env, PATH: path, TEST_TIER: tier, ...report };
 }
 
 function vitest(tier, args, part) {

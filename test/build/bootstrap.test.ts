@@ -86,10 +86,10 @@ import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs
 import { basename } from 'node:path';
 import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-const { TEST_REPORT, TEST_TIER, FAILING } = process.env;
+const { TEST_REPORT, TEST_REPORTS, TEST_TIER, FAILING } = process.env;
 const part = basename(TEST_REPORT, '.json');
 const projects = process.argv.slice(3).filter((arg) => arg !== '--project');
-appendFileSync('calls', JSON.stringify({ part, tier: TEST_TIER, projects, priority: getPriority() }) + '\\n');
+appendFileSync('calls', JSON.stringify({ part, tier: TEST_TIER, projects, priority: getPriority(), reports: TEST_REPORTS }) + '\\n');
 writeFileSync(TEST_REPORT, '');
 const other = { alone: 'background', background: 'alone' }[part];
 const until = Date.now() + 10_000;
