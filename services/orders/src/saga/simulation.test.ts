@@ -38,6 +38,16 @@ describe('the order saga under faults', () => {
     expect(shipping.shipments).toHaveLength(1);
   });
 
+  it('leaves an order alone that was started just before a pause, however long that is', async () => {
+    const { journal } = await play({
+      instances: 1,
+      orders: [{ atMs: 3_300, productId: 1, quantity: 1, withKey: false }],
+      faults: [{ at: 'order-started:saved', nth: 0, times: 1, fault: { kind: 'pause', ms: 12_000 } }],
+      outages: [],
+    });
+    expect(journal.violations).toEqual([]);
+  });
+
   it('plays a history the same way again', async () => {
     const [history] = fc.sample(histories, { numRuns: 1, seed: 42 });
     if (history === undefined) throw new Error('fast-check made no history');

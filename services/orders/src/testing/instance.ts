@@ -129,7 +129,16 @@ export function startInstance(
     failpoint,
   });
   startRelay({ database, publisher: publisher(process, world), logger, failpoint, gauges });
-  startRecovery({ database, ownership, sagaRunner: watched, metrics, gauges, logger });
+  startRecovery({
+    database,
+    // Code goes on while its process is paused, as far as the next gate. A real process looks at its lease when it is
+    // continued; a look taken in the pause would let an adoption wait at the gate until its list of active sagas is old.
+    ownership: { id: ownership.id, mayAdopt: () => !process.paused && ownership.mayAdopt() },
+    sagaRunner: watched,
+    metrics,
+    gauges,
+    logger,
+  });
 
   return {
     process,
