@@ -132,7 +132,7 @@ export function startInstance(
   startRecovery({
     database,
     // Code goes on while its process is paused, as far as the next gate. A real process looks at its lease when it is
-    // continued; a look taken in the pause would let an adoption wait at the gate until its list of active sagas is old.
+    // continued. After a look in the pause, an adoption would wait at the gate while its list of active sagas gets old.
     ownership: { id: ownership.id, mayAdopt: () => !process.paused && ownership.mayAdopt() },
     sagaRunner: watched,
     metrics,
