@@ -39,7 +39,7 @@ async function shopctlIn(home: string, ...args: string[]): Promise<{ code: numbe
   );
 }
 
-const program = createProgram({} as CommandDeps);
+const program = createProgram({} as CommandDeps, await registersFor([]));
 addFaultOptions(program);
 
 describe('exit codes', { timeout: 20_000 }, () => {
@@ -168,16 +168,16 @@ describe('exit codes', { timeout: 20_000 }, () => {
 });
 
 describe('the program', () => {
-  it('of a command line that names a command has that one, as it is among all of them', () => {
+  it('of a command line that names a command has that one, as it is among all of them', async () => {
     for (const command of program.commands) {
       for (const before of [[], ['-p', 'other'], ['--project', 'other'], ['--project=other']]) {
-        const own = createProgram({} as CommandDeps, registersFor([...before, command.name(), '--json']));
+        const own = createProgram({} as CommandDeps, await registersFor([...before, command.name(), '--json']));
         addFaultOptions(own);
         const same = own.commands.find((one) => one.name() === command.name());
         expect(same?.helpInformation()).toBe(command.helpInformation());
       }
     }
-    expect(createProgram({} as CommandDeps, registersFor(['status'])).commands).toHaveLength(1);
+    expect(createProgram({} as CommandDeps, await registersFor(['status'])).commands).toHaveLength(1);
   });
 
   it.each([
@@ -189,8 +189,8 @@ describe('the program', () => {
     [['statsu', 'status']],
     [['completion', 'bash']],
     [['toString']],
-  ])('of the command line %j has all commands', (args) => {
-    expect(createProgram({} as CommandDeps, registersFor(args)).commands).toHaveLength(program.commands.length);
+  ])('of the command line %j has all commands', async (args) => {
+    expect(createProgram({} as CommandDeps, await registersFor(args)).commands).toHaveLength(program.commands.length);
   });
 
   it('has the version of its package', async () => {

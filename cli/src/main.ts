@@ -1,45 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
 import type { CommandDeps, CommonOptions, Register } from './command-context.ts';
-import { register as registerAlerts } from './commands/alerts/command.ts';
-import { register as registerAudit } from './commands/audit/command.ts';
-import { register as registerBuild } from './commands/build/command.ts';
-import { register as registerChanges } from './commands/changes/command.ts';
-import { register as registerChaos } from './commands/chaos/command.ts';
-import { register as registerCompletion } from './commands/completion/command.ts';
-import { register as registerCompose } from './commands/compose/command.ts';
-import { register as registerCounters } from './commands/counters/command.ts';
-import { register as registerDb } from './commands/db/command.ts';
-import { register as registerDeploy } from './commands/deploy/command.ts';
-import { register as registerDlq } from './commands/dlq/command.ts';
-import { register as registerDoctor } from './commands/doctor/command.ts';
-import { register as registerDown } from './commands/down/command.ts';
-import { register as registerDrain } from './commands/drain/command.ts';
-import { register as registerDrill } from './commands/drill/command.ts';
-import { register as registerExplain } from './commands/explain/command.ts';
-import { register as registerFlags } from './commands/flags/command.ts';
-import { register as registerLoad } from './commands/load/command.ts';
-import { register as registerLogs } from './commands/logs/command.ts';
-import { register as registerOps } from './commands/ops/command.ts';
-import { register as registerOrder } from './commands/order/command.ts';
-import { register as registerOutbox } from './commands/outbox/command.ts';
-import { register as registerProducts } from './commands/products/command.ts';
-import { register as registerReroute } from './commands/reroute/command.ts';
-import { register as registerSaga } from './commands/saga/command.ts';
-import { register as registerScale } from './commands/scale/command.ts';
-import { register as registerRestart } from './commands/service/restart.ts';
-import { register as registerStart } from './commands/service/start.ts';
-import { register as registerStop } from './commands/service/stop.ts';
-import { register as registerSetup } from './commands/setup/command.ts';
-import { register as registerShed } from './commands/shed/command.ts';
-import { register as registerSlo } from './commands/slo/command.ts';
-import { register as registerPort } from './commands/status/port.ts';
-import { register as registerStatus } from './commands/status/status.ts';
-import { register as registerTrace } from './commands/trace/command.ts';
-import { register as registerUp } from './commands/up/command.ts';
-import { register as registerVerify } from './commands/verify/command.ts';
-import { register as registerVersion } from './commands/version/command.ts';
-import { register as registerWait } from './commands/wait/command.ts';
-import { register as registerWatch } from './commands/watch/command.ts';
 import { sourceOfCommand } from './drills/look-sources.ts';
 import type { CliErrorCode } from './error-codes.ts';
 import { CliError, toCliError } from './errors.ts';
@@ -49,63 +9,67 @@ import { type ConfigurableOutput, createOutput } from './output/output.ts';
 import { projectFrom } from './platform/project.ts';
 import { VERSION } from './version.ts';
 
-/** Every command, in the order of `--help`. A command module holds a light definition and imports its work when it runs. */
-const commands: Readonly<Record<string, Register>> = {
-  up: registerUp,
-  down: registerDown,
-  status: registerStatus,
-  restart: registerRestart,
-  stop: registerStop,
-  start: registerStart,
-  scale: registerScale,
-  drain: registerDrain,
-  reroute: registerReroute,
-  deploy: registerDeploy,
-  wait: registerWait,
-  logs: registerLogs,
-  changes: registerChanges,
-  port: registerPort,
-  products: registerProducts,
-  order: registerOrder,
-  saga: registerSaga,
-  outbox: registerOutbox,
-  dlq: registerDlq,
-  explain: registerExplain,
-  db: registerDb,
-  trace: registerTrace,
-  watch: registerWatch,
-  counters: registerCounters,
-  verify: registerVerify,
-  audit: registerAudit,
-  alerts: registerAlerts,
-  slo: registerSlo,
-  ops: registerOps,
-  chaos: registerChaos,
-  drill: registerDrill,
-  load: registerLoad,
-  build: registerBuild,
-  flags: registerFlags,
-  shed: registerShed,
-  compose: registerCompose,
-  setup: registerSetup,
-  doctor: registerDoctor,
-  version: registerVersion,
-  completion: registerCompletion,
+/** Every command, in the order of `--help`. Its module holds a light definition and imports its work when it runs. */
+const commands: Readonly<Record<string, () => Promise<{ readonly register: Register }>>> = {
+  up: () => import('./commands/up/command.ts'),
+  down: () => import('./commands/down/command.ts'),
+  status: () => import('./commands/status/status.ts'),
+  restart: () => import('./commands/service/restart.ts'),
+  stop: () => import('./commands/service/stop.ts'),
+  start: () => import('./commands/service/start.ts'),
+  scale: () => import('./commands/scale/command.ts'),
+  drain: () => import('./commands/drain/command.ts'),
+  reroute: () => import('./commands/reroute/command.ts'),
+  deploy: () => import('./commands/deploy/command.ts'),
+  wait: () => import('./commands/wait/command.ts'),
+  logs: () => import('./commands/logs/command.ts'),
+  changes: () => import('./commands/changes/command.ts'),
+  port: () => import('./commands/status/port.ts'),
+  products: () => import('./commands/products/command.ts'),
+  order: () => import('./commands/order/command.ts'),
+  saga: () => import('./commands/saga/command.ts'),
+  outbox: () => import('./commands/outbox/command.ts'),
+  dlq: () => import('./commands/dlq/command.ts'),
+  explain: () => import('./commands/explain/command.ts'),
+  db: () => import('./commands/db/command.ts'),
+  trace: () => import('./commands/trace/command.ts'),
+  watch: () => import('./commands/watch/command.ts'),
+  counters: () => import('./commands/counters/command.ts'),
+  verify: () => import('./commands/verify/command.ts'),
+  audit: () => import('./commands/audit/command.ts'),
+  alerts: () => import('./commands/alerts/command.ts'),
+  slo: () => import('./commands/slo/command.ts'),
+  ops: () => import('./commands/ops/command.ts'),
+  chaos: () => import('./commands/chaos/command.ts'),
+  drill: () => import('./commands/drill/command.ts'),
+  load: () => import('./commands/load/command.ts'),
+  build: () => import('./commands/build/command.ts'),
+  flags: () => import('./commands/flags/command.ts'),
+  shed: () => import('./commands/shed/command.ts'),
+  compose: () => import('./commands/compose/command.ts'),
+  setup: () => import('./commands/setup/command.ts'),
+  doctor: () => import('./commands/doctor/command.ts'),
+  version: () => import('./commands/version/command.ts'),
+  completion: () => import('./commands/completion/command.ts'),
 };
 
 /**
- * Those that a command line needs: the one that it names, which saves the definition of 150 others. All of them where it names none of
- * these, for the help and for a suggestion; `completion` describes all.
+ * Those that a command line needs: the one that it names, which saves the modules and definitions of all others. All of them where it
+ * names none of these, for the help and for a suggestion; `completion` describes all.
  */
-export function registersFor(args: readonly string[]): readonly Register[] {
+export function registersFor(args: readonly string[]): Promise<readonly Register[]> {
   const [first = '', second = '', third = ''] = args;
   const name = first === '-p' || first === '--project' ? third : first.startsWith('--project=') ? second : first;
-  const register = name !== 'completion' && Object.hasOwn(commands, name) ? commands[name] : undefined;
-  return register === undefined ? Object.values(commands) : [register];
+  const named = name !== 'completion' && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  return load(named === undefined ? Object.values(commands) : [named]);
 }
 
-/** The whole command line as data, without the parameters of faults; see `addFaultOptions`. */
-export function createProgram(deps: CommandDeps, registers: readonly Register[] = Object.values(commands)): Command {
+async function load(modules: readonly (() => Promise<{ readonly register: Register }>)[]): Promise<Register[]> {
+  return (await Promise.all(modules.map((one) => one()))).map(({ register }) => register);
+}
+
+/** The command line as data, with the commands that these define and without the parameters of faults; see `addFaultOptions`. */
+export function createProgram(deps: CommandDeps, registers: readonly Register[]): Command {
   const program = new Command('shopctl')
     .description('An order platform on your machine, with traces, load and chaos to test it by.')
     .version(VERSION, '-V, --version')
@@ -166,7 +130,7 @@ export async function main(args: readonly string[], { process: host = process } 
     },
     connect: async (project) => (await import('./platform/connection.ts')).connectPlatform(project),
   };
-  const program = createProgram(deps, registersFor(args));
+  const program = createProgram(deps, await registersFor(args));
   // The catalog of faults would make every other command start later.
   if (args.some((word) => word === 'inject' || word === 'completion')) {
     (await import('./commands/chaos/fault-options.ts')).addFaultOptions(program);

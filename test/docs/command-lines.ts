@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CommandDeps } from '../../cli/src/command-context.ts';
 import { addFaultOptions } from '../../cli/src/commands/chaos/fault-options.ts';
-import { createProgram } from '../../cli/src/main.ts';
+import { createProgram, registersFor } from '../../cli/src/main.ts';
 import { componentNames } from '../../cli/src/topology/components.ts';
 import { databaseNames } from '../../cli/src/topology/databases.ts';
 import { edges, serviceNames } from '../../cli/src/topology/services.ts';
@@ -75,8 +75,10 @@ export interface CommandLine {
   readonly commands: ReadonlyMap<string, Command>;
 }
 
+const registers = await registersFor([]);
+
 export function readCommandLine(): CommandLine {
-  const program = createProgram({} as CommandDeps);
+  const program = createProgram({} as CommandDeps, registers);
   addFaultOptions(program);
   const commands = new Map(leavesOf(program, []));
   let parsed: string | undefined;

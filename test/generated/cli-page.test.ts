@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { CommandDeps } from '../../cli/src/command-context.ts';
 import { addFaultOptions } from '../../cli/src/commands/chaos/fault-options.ts';
 import { exitCodes } from '../../cli/src/exit-codes.ts';
-import { createProgram } from '../../cli/src/main.ts';
+import { createProgram, registersFor } from '../../cli/src/main.ts';
 import { expectGenerated } from './expect-generated.ts';
 
 /** No action is called: definitions read nothing of these. */
-const program = createProgram({} as CommandDeps);
+const program = createProgram({} as CommandDeps, await registersFor([]));
 addFaultOptions(program);
 
 /** What commands do, in the imperative, as their help begins. */
