@@ -36,6 +36,9 @@ const outsideCli = [
   'react-devtools-core',
 ];
 
+/** Of these, what is in the bundle of the supervisor: it uses them at each start, and has no other copy. */
+const inSupervisor = ['pg'];
+
 /** React has a slow build for those who develop with it; which one is bundled is decided here. */
 const productionLibraries = { 'process.env.NODE_ENV': '"production"' };
 
@@ -97,7 +100,7 @@ const commonJsGlobals = [
   'const __dirname = __dirnameOf(__filename);',
 ].join('\n');
 
-/** For a program of the command line: what it imports on demand is in separate files. */
+/** For a program of the command line: what it imports on demand is in separate files, since a command uses little of all. */
 export const cliOptions = {
   format: 'esm',
   splitting: true,
@@ -224,12 +227,26 @@ async function buildTargets({ instrumented = hasInstrumented() } = {}) {
     name: 'cli',
     sources: ['cli/src', 'kit/src', 'contracts', 'scenarios/lib', 'scripts'],
     options: () => ({
-      entryPoints: {
-        shopctl: join(root, 'cli/src/shopctl.ts'),
-        supervisor: join(root, 'cli/src/supervisor.ts'),
-      },
+      entryPoints: { shopctl: join(root, 'cli/src/shopctl.ts') },
       outdir: join(dist, 'cli'),
       ...cliOptions,
+    }),
+  });
+  targets.push({
+    name: 'supervisor',
+    sources: ['cli/src', 'kit/src', 'contracts', 'scripts'],
+    mapsOwnSources: true,
+    options: () => ({
+      entryPoints: { supervisor: join(root, 'cli/src/supervisor.ts') },
+      outdir: join(dist, 'cli'),
+      ...commonJs,
+      // What it loads on demand from node_modules may be an ES module.
+      supported: common.supported,
+      ...compact,
+      external: outsideCli.filter((name) => !inSupervisor.includes(name)),
+      define: { ...commonJs.define, ...productionLibraries },
+      plugins: [loadedOnDemand],
+      inject: described,
     }),
   });
   targets.push({
@@ -524,7 +541,7 @@ async function hasContent(path, contents) {
 }
 
 /**
- * Chunks of earlier builds would pile up. A running supervisor may still load one lazily, so they are kept for a day.
+ * Chunks of earlier builds would pile up. A running command may still load one lazily, so they are kept for a day.
  */
 async function removeOldChunks(outputFiles) {
   const folder = join(dist, 'cli/chunks');

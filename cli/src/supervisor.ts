@@ -18,14 +18,17 @@ import { endContainers } from './providers/docker/leftovers.ts';
 // reaper, in whose environment little is left, starts it with a state directory to end the containers there.
 const END_CONTAINERS = '--end-containers';
 const [subject = 'shop', stateDir = ''] = process.argv.slice(2);
-try {
-  if (subject === END_CONTAINERS) console.error(`reaper: ended ${await endContainers(stateDir)} containers`);
-  else await supervise(subject);
-  process.exit(0);
-} catch (error) {
-  console.error(error);
-  process.exit(1);
-}
+const work =
+  subject === END_CONTAINERS
+    ? endContainers(stateDir).then((count) => console.error(`reaper: ended ${count} containers`))
+    : supervise(subject);
+work.then(
+  () => process.exit(0),
+  (error: unknown) => {
+    console.error(error);
+    process.exit(1);
+  },
+);
 
 async function supervise(projectName: string): Promise<void> {
   const project = openProject(projectName, cloneRoot(), process.env);

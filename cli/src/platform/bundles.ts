@@ -19,14 +19,14 @@ interface BuildScript {
   buildIfStale(wanted: Wanted): Promise<{ built: readonly string[]; changed: readonly string[] }>;
 }
 
-/** Identifies the built supervisor. Its chunks are named by their content, so its entry changes with any of them. */
+/** Identifies the built supervisor. */
 export async function supervisorBuild({ root }: Pick<Project, 'root'>): Promise<string> {
-  const entry = await readFile(join(root, 'dist/cli/supervisor.mjs'));
+  const entry = await readFile(join(root, 'dist/cli/supervisor.cjs'));
   return createHash('sha256').update(entry).digest('hex').slice(0, 16);
 }
 
 /** Targets of the build whose code runs in a platform; what else is in dist/ is used by commands only. */
-const LAUNCHED: ReadonlySet<string> = new Set([...[...serviceNames, 'telemetry'].flatMap(builds), 'cli']);
+const LAUNCHED: ReadonlySet<string> = new Set([...[...serviceNames, 'telemetry'].flatMap(builds), 'supervisor']);
 
 /** What the instances of a service are made of, in the words of the build script. */
 export function targetsOf(service: string): readonly string[] {
@@ -42,10 +42,9 @@ function builds(target: string): readonly string[] {
 export function bundles({ root }: Pick<Project, 'root'>) {
   const load = async () => (await import(pathToFileURL(join(root, 'scripts/build.mjs')).href)) as BuildScript;
   return {
-    /** What a platform runs and is older than its sources, as people call it: `orders`, `supervisor`. */
+    /** What a platform runs and is older than its sources: `orders`, `supervisor`. */
     async stale(): Promise<readonly string[]> {
-      const names = (await (await load()).staleNames()).filter((name) => LAUNCHED.has(name));
-      return names.map((name) => (name === 'cli' ? 'supervisor' : name));
+      return (await (await load()).staleNames()).filter((name) => LAUNCHED.has(name));
     },
 
     /**

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { CliError } from '../errors.ts';
 import { componentWays } from '../providers/component.ts';
 
@@ -155,7 +154,7 @@ let knownRoot: string | undefined;
 
 /** The clone this program belongs to: the nearest folder above it whose package.json is the workspace root. */
 export function cloneRoot(): string {
-  knownRoot ??= findRoot(dirname(fileURLToPath(import.meta.url)));
+  knownRoot ??= findRoot(import.meta.dirname);
   return knownRoot;
 }
 

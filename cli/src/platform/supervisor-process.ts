@@ -53,7 +53,7 @@ const SEMI_SPACE_MB = 8;
 
 /** The built supervisor of a project: program and arguments. */
 export function supervisorCommand({ root, name }: Pick<Project, 'root' | 'name'>): readonly [string, ...string[]] {
-  return [process.execPath, `--max-semi-space-size=${SEMI_SPACE_MB}`, join(root, 'dist/cli/supervisor.mjs'), name];
+  return [process.execPath, `--max-semi-space-size=${SEMI_SPACE_MB}`, join(root, 'dist/cli/supervisor.cjs'), name];
 }
 
 /** Between two looks at one that starts, ms. */

