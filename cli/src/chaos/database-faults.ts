@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { CliError } from '../errors.ts';
 import { waitUntil } from '../shared/wait-until.ts';
 import { type DatabaseName, databaseNames } from '../topology/databases.ts';
@@ -10,11 +9,6 @@ export interface SessionRecord {
   readonly database: DatabaseName;
   /** `application_name` of the connections. */
   readonly application: string;
-}
-
-/** A name as SQL takes it. */
-export function quoted(name: string): string {
-  return pg.escapeIdentifier(name);
 }
 
 const GONE_LIMIT_MS = 3_000;

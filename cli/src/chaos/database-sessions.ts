@@ -1,4 +1,4 @@
-import { Client } from 'pg';
+import type { Client } from 'pg';
 
 /** Connections that faults hold open, by the fault's id. They end with this process, and their locks with them. */
 export interface DatabaseSessions {
@@ -19,7 +19,8 @@ export function createDatabaseSessions(): DatabaseSessions {
   const sessions = new Map<string, Set<Client>>();
   return {
     async open(id, url, application) {
-      const client = new Client({
+      const { default: pg } = await import('pg');
+      const client = new pg.Client({
         connectionString: url,
         application_name: application,
         connectionTimeoutMillis: CONNECT_LIMIT_MS,

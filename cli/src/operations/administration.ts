@@ -1,4 +1,4 @@
-import pg from 'pg';
+import type { ClientConfig } from 'pg';
 import { CliError } from '../errors.ts';
 import type { Project } from '../platform/project.ts';
 import type { InstanceState, PlatformState } from '../platform/state.ts';
@@ -130,10 +130,11 @@ function ownBroker(
 
 /** One statement on a new connection: faults and operators end connections. */
 async function runStatement<Row extends object>(
-  login: pg.ClientConfig,
+  login: ClientConfig,
   text: string,
   values?: readonly unknown[],
 ): Promise<Row[]> {
+  const { default: pg } = await import('pg');
   const client = new pg.Client({ ...login, connectionTimeoutMillis: STATEMENT_LIMIT_MS });
   // A connection lost in mid-query also rejects the query; without a listener it would end this process.
   client.on('error', () => undefined);

@@ -1,6 +1,6 @@
 import { statfs } from 'node:fs/promises';
-import pg from 'pg';
 import { CliError } from '../errors.ts';
+import { quoted } from '../providers/postgres/quoted.ts';
 import type { DatabaseName } from '../topology/databases.ts';
 import type { Administration } from './administration.ts';
 
@@ -56,7 +56,7 @@ export async function moveFromFullDisks(
   const home = disks.find(({ tablespace }) => tablespace === DATA_DIRECTORY);
   if (home?.isFull) throw dataDirectoryFull(database, home);
   for (const { tablespace } of disks.filter(({ isFull }) => isFull)) {
-    const from = pg.escapeIdentifier(tablespace);
+    const from = quoted(tablespace);
     const moves = ['INDEX', 'TABLE', 'MATERIALIZED VIEW'].map(
       (kind) => `ALTER ${kind} ALL IN TABLESPACE ${from} SET TABLESPACE ${DATA_DIRECTORY}`,
     );

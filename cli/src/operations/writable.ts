@@ -1,5 +1,5 @@
-import pg from 'pg';
 import { CliError } from '../errors.ts';
+import { quoted } from '../providers/postgres/quoted.ts';
 import type { DatabaseName } from '../topology/databases.ts';
 import type { Administration } from './administration.ts';
 import { endSessions, type SessionStart, STARTED_AT } from './sessions.ts';
@@ -60,7 +60,7 @@ export async function makeWritable(
 }
 
 function resetOf({ role, database }: ReadOnlySetting): string {
-  const who = role === null ? 'ALL' : pg.escapeIdentifier(role);
-  const where = database === null ? '' : ` IN DATABASE ${pg.escapeIdentifier(database)}`;
+  const who = role === null ? 'ALL' : quoted(role);
+  const where = database === null ? '' : ` IN DATABASE ${quoted(database)}`;
   return `ALTER ROLE ${who}${where} RESET default_transaction_read_only`;
 }

@@ -1,6 +1,6 @@
 import { stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import pg, { type Client } from 'pg';
+import type { Client } from 'pg';
 import { Type } from 'typebox';
 import { CliError, messageOf } from '../../errors.ts';
 import {
@@ -10,9 +10,10 @@ import {
   mountsBelow,
   unmountQuotaFilesystem,
 } from '../../process/quota-filesystem.ts';
+import { quoted } from '../../providers/postgres/quoted.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
 import type { DatabaseName } from '../../topology/databases.ts';
-import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
+import { databaseOf, hasServer, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import { instancesOf, recordVictims } from '../instances.ts';
 import type { PlatformAccess } from '../platform-access.ts';
@@ -95,7 +96,7 @@ export const fill = defineFault<ReturnType<typeof Type.Object>, Filled>({
       await mountQuotaFilesystem(path, await stat(folder)).catch((error: unknown) => {
         throw cannotMount(messageOf(error));
       });
-      await client.query(`CREATE TABLESPACE ${name} LOCATION ${pg.escapeLiteral(path)}`);
+      await client.query(`CREATE TABLESPACE ${name} LOCATION ${client.escapeLiteral(path)}`);
       // A row that came before the disk is full would give the index a page, which has room for hundreds more.
       await client.query('BEGIN');
       await client.query(`LOCK TABLE ${quoted(table)} IN SHARE MODE`);

@@ -1,13 +1,7 @@
 import { Type } from 'typebox';
+import { quoted } from '../../providers/postgres/quoted.ts';
 import { mainTables } from '../../topology/databases.ts';
-import {
-  countSessions,
-  databaseOf,
-  endSessions,
-  quoted,
-  type SessionRecord,
-  verifyNoSessions,
-} from '../database-faults.ts';
+import { countSessions, databaseOf, endSessions, type SessionRecord, verifyNoSessions } from '../database-faults.ts';
 import { sessionName } from '../database-sessions.ts';
 import { defineFault } from '../fault.ts';
 import { toWitness } from './toxic-fault.ts';

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
+import { quoted } from '../../providers/postgres/quoted.ts';
 import { waitUntil } from '../../shared/wait-until.ts';
 import { type DatabaseName, mainTables } from '../../topology/databases.ts';
-import { databaseOf, hasServer, quoted, waitsForStart } from '../database-faults.ts';
+import { databaseOf, hasServer, waitsForStart } from '../database-faults.ts';
 import { defineFault } from '../fault.ts';
 import type { PlatformAccess } from '../platform-access.ts';
 import { toWitness } from './toxic-fault.ts';
