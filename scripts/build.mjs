@@ -36,9 +36,6 @@ const outsideCli = [
   'react-devtools-core',
 ];
 
-/** Of these, what is in the bundle of the supervisor: it uses them at each start, and has no other copy. */
-const inSupervisor = ['pg'];
-
 /** React has a slow build for those who develop with it; which one is bundled is decided here. */
 const productionLibraries = { 'process.env.NODE_ENV': '"production"' };
 
@@ -234,7 +231,7 @@ async function buildTargets({ instrumented = hasInstrumented() } = {}) {
   });
   targets.push({
     name: 'supervisor',
-    sources: ['cli/src', 'kit/src', 'contracts', 'scripts'],
+    sources: ['cli/src', 'kit/src', 'scripts'],
     mapsOwnSources: true,
     options: () => ({
       entryPoints: { supervisor: join(root, 'cli/src/supervisor.ts') },
@@ -243,7 +240,7 @@ async function buildTargets({ instrumented = hasInstrumented() } = {}) {
       // What it loads on demand from node_modules may be an ES module.
       supported: common.supported,
       ...compact,
-      external: outsideCli.filter((name) => !inSupervisor.includes(name)),
+      external: outsideCli,
       define: { ...commonJs.define, ...productionLibraries },
       plugins: [loadedOnDemand],
       inject: described,
